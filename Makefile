@@ -1,0 +1,57 @@
+# Needs Python 3.11 or newer with pip; everything else is installed into .venv.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+UV_VERSION := 0.13.7
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
+
+# pyproject.toml says what is wanted, the lock which files: one without a hash there is refused.
+LOCKED := $(INSTALL) --require-hashes --constraint requirements.lock --requirement pyproject.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test test-full demo bench-core lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.synced ## create .venv with the locked packages and sash itself, editable
+
+test: setup ## lint, format, types, layers, tests
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest
+
+test-full: setup ## every algorithm compiled for every operator (minutes)
+	$(BIN)/pytest -m full
+
+demo: setup ## a short tour
+	$(BIN)/python examples/demo.py
+
+bench-core: $(VENV)/.synced-bench ## time the algorithms against other libraries
+	$(BIN)/python benchmarks/core.py
+
+lock: $(BIN)/uv ## update requirements.lock after pyproject.toml changed (UPGRADE=1: all)
+	$(BIN)/uv pip compile --quiet pyproject.toml --all-extras --group dev --group bench \
+	    --universal --generate-hashes --custom-compile-command "make lock" \
+	    $(if $(UPGRADE),--upgrade) --output-file requirements.lock
+
+clean: ## remove .venv, caches and build output
+	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(BIN)/uv:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+$(VENV)/.synced: pyproject.toml requirements.lock | $(BIN)/uv
+	$(LOCKED) --extra sketches --group dev
+	$(INSTALL) --no-deps --editable .
+	@touch $@
+
+$(VENV)/.synced-bench: $(VENV)/.synced
+	$(LOCKED) --group bench
+	@touch $@

@@ -1,0 +1,127 @@
+"""An algorithm in plain Python: its functions with an operator's primitives put in place.
+
+The functions are the ones in the algorithm's file; only the names they look up are bound anew.
+Rings are lists of partials. This is how object operators run, and how any operator runs when
+values come one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+from sash.aggregators import driving
+from sash.aggregators.primitives import PRIMITIVES, Partial
+from sash.operators.base import Monoid
+
+OWN = ("new", "insert", "evict", "query", "check_invariants", "roll_rows", "roll_bounds")
+SHARED = ("size", "span", "bulk_insert", "bulk_evict", "slide", "slide_bounds")
+
+
+def functions_of(algorithm: ModuleType) -> dict[str, FunctionType]:
+    """An algorithm's functions by name: its own, and the shared ones it does not write itself."""
+    own = {name: getattr(algorithm, name) for name in OWN if hasattr(algorithm, name)}
+    shared = {
+        name: getattr(algorithm, name, getattr(driving, name)) for name in SHARED
+    }
+    return {**own, **shared}
+
+
+def called_by(function: FunctionType) -> Iterator[tuple[str, FunctionType]]:
+    """The functions of other algorithms, and of its own file, that a function calls by name."""
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, FunctionType) and name not in PRIMITIVES:
+            yield name, value
+
+
+def bind(algorithm: ModuleType, monoid: Monoid) -> SimpleNamespace:
+    """The algorithm's functions, in plain Python, for this operator."""
+    names = python_primitives(monoid)
+    bound: dict[str, Any] = {}
+    roots = functions_of(algorithm)
+    clones: dict[FunctionType, FunctionType] = {}
+
+    def clone(function: FunctionType) -> FunctionType:
+        if function not in clones:
+            scope = {**function.__globals__, **names}
+            clones[function] = FunctionType(function.__code__, scope, function.__name__)
+            for name, called in called_by(function):
+                scope[name] = clone(roots.get(name, called) if called in DRIVEN else called)
+        return clones[function]
+
+    for name, function in roots.items():
+        bound[name] = clone(function)
+    return SimpleNamespace(**bound, **names)
+
+
+DRIVEN = (driving.insert, driving.evict, driving.query, driving.size)
+"""What the shared loops call: the algorithm's own functions stand in for these."""
+
+
+def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
+    """The primitives for an operator whose partials are kept as Python objects."""
+    identity, combine, lower = monoid.identity, monoid.combine, monoid.lower
+
+    def get(ring: list[Partial], position: int) -> Partial:
+        return ring[position & (len(ring) - 1)]
+
+    def put(ring: list[Partial], position: int, p: Partial) -> None:
+        ring[position & (len(ring) - 1)] = p
+
+    def load(buffer: list[Partial], i: int) -> Partial:
+        return buffer[i]
+
+    def store(buffer: list[Partial], i: int, p: Partial) -> None:
+        buffer[i] = p
+
+    def read(rows: Rows, i: int) -> Partial:
+        return monoid.lift_cells(rows.cells(i), rows.base + i)
+
+    def answer(out: list[Any], i: int, p: Partial) -> None:
+        out[i] = lower(p)
+
+    def same(a: Partial, b: Partial) -> bool:
+        return close(a, b)
+
+    def fold(window: Iterable[Partial]) -> Partial:
+        return reduce(combine, window, identity())
+
+    return {
+        "identity": identity,
+        "combine": combine,
+        "inverse": monoid.inverse or combine,
+        "get": get,
+        "put": put,
+        "load": load,
+        "store": store,
+        "read": read,
+        "answer": answer,
+        "same": same,
+        "fold": fold,
+    }
+
+
+class Rows:
+    """Rows as Python values: for each leaf of the operator the columns whose nulls it skips."""
+
+    def __init__(self, leaves: list[list[Any]], base: int = 0) -> None:
+        self.leaves = leaves
+        self.base = base
+
+    def cells(self, i: int) -> Iterator[tuple[Any, ...]]:
+        for columns in self.leaves:
+            yield tuple([column[i] for column in columns])
+
+
+def close(a: Any, b: Any) -> bool:
+    """Equal, with floats up to rounding, NaN equal to itself, and tuples by their parts."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(close(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, float) and isinstance(b, (int, float)):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) or (a != a and b != b)
+    equal = a == b
+    return bool(equal.all()) if hasattr(equal, "all") else bool(equal)

@@ -1,0 +1,83 @@
+"""The loops that drive any algorithm: one row after the other, fused into one when compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sash.aggregators.primitives import Partial, Ring, State, answer, read
+
+
+def insert(rings: tuple[Ring, ...], state: State, v: Partial) -> State:
+    """The algorithm's own."""
+    raise NotImplementedError
+
+
+def evict(rings: tuple[Ring, ...], state: State) -> State:
+    """The algorithm's own."""
+    raise NotImplementedError
+
+
+def query(rings: tuple[Ring, ...], state: State) -> Partial:
+    """The algorithm's own."""
+    raise NotImplementedError
+
+
+def size(state: State) -> int:
+    """How many values the window holds; an algorithm that counts otherwise has its own."""
+    return state[1] - state[0]  # type: ignore[no-any-return]
+
+
+def span(state: State) -> tuple[int, int]:
+    """The positions of its rings that an algorithm uses: start ≤ i < end."""
+    return state[0], state[1]
+
+
+def bulk_insert(rings: tuple[Ring, ...], state: State, rows: Any, count: int) -> State:
+    for i in range(count):
+        state = insert(rings, state, read(rows, i))
+    return state
+
+
+def bulk_evict(rings: tuple[Ring, ...], state: State, count: int) -> State:
+    for _ in range(count):
+        state = evict(rings, state)
+    return state
+
+
+def slide(
+    rings: tuple[Ring, ...], state: State, rows: Any, count: int, length: int, out: Any
+) -> State:
+    """Insert each row into a window of at most `length`, and answer it."""
+    for i in range(count):
+        while size(state) >= length:
+            state = evict(rings, state)
+        state = insert(rings, state, read(rows, i))
+        answer(out, i, query(rings, state))
+    return state
+
+
+def slide_bounds(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    starts: Any,
+    ends: Any,
+    first: int,
+    last: int,
+    out: Any,
+) -> State:
+    """Answer j in first ≤ j < last for the rows starts[j] ≤ i < ends[j]; neither ever goes back."""
+    S = starts[first]
+    E = S
+    for j in range(first, last):
+        while E < ends[j]:
+            state = insert(rings, state, read(rows, E))
+            E += 1
+        while S < starts[j]:
+            state = evict(rings, state)
+            S += 1
+        answer(out, j, query(rings, state))
+    return state
+
+
+DRIVERS = (bulk_insert, bulk_evict, slide, slide_bounds)

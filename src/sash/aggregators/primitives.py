@@ -1,0 +1,80 @@
+"""The words that algorithms are written in.
+
+An algorithm is a handful of pure functions over *rings* of partials and a *state*, a tuple of
+positions and partials that is passed in and handed back. It never says what a partial is or how ⊕
+is done: it uses the names below, and `binding` (plain Python) or `compiling` (Numba) puts the
+operator's own in their place. What stands here is only their meaning.
+
+Positions count up for ever and are never reduced; `get` and `put` fold them into the ring, whose
+length is a power of two, so a full ring wraps around without the algorithm knowing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sash.operators.base import Partial
+
+Ring = Any
+State = Any
+
+
+def identity() -> Partial:
+    """The partial of no value at all."""
+    raise NotImplementedError
+
+
+def combine(a: Partial, b: Partial) -> Partial:
+    """a ⊕ b, where everything in a is older than everything in b."""
+    raise NotImplementedError
+
+
+def inverse(total: Partial, old: Partial) -> Partial:
+    """What is left of total when old, its oldest part, is taken off."""
+    raise NotImplementedError
+
+
+def get(ring: Ring, position: int) -> Partial:
+    """The partial at this position of the ring."""
+    raise NotImplementedError
+
+
+def put(ring: Ring, position: int, p: Partial) -> None:
+    """Write a partial at this position of the ring."""
+    raise NotImplementedError
+
+
+def load(buffer: Ring, i: int) -> Partial:
+    """The partial at index i of a buffer, which does not wrap around."""
+    raise NotImplementedError
+
+
+def store(buffer: Ring, i: int, p: Partial) -> None:
+    """Write a partial at index i of a buffer."""
+    raise NotImplementedError
+
+
+def read(rows: Any, i: int) -> Partial:
+    """Row i, lifted; the identity where it is null."""
+    raise NotImplementedError
+
+
+def answer(out: Any, i: int, p: Partial) -> None:
+    """Write lower(p), or null, as answer i."""
+    raise NotImplementedError
+
+
+def same(a: Partial, b: Partial) -> bool:
+    """Whether two partials are equal, up to the rounding of floats. Only in invariants."""
+    raise NotImplementedError
+
+
+def fold(window: Any) -> Partial:
+    """The partials of a list combined from the left. Only in invariants."""
+    raise NotImplementedError
+
+
+PRIMITIVES = (
+    *("identity", "combine", "inverse", "get", "put", "load", "store", "read", "answer"),
+    *("same", "fold"),
+)

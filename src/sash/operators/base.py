@@ -1,0 +1,491 @@
+"""An operator: identity, lift, combine, lower, and what may be assumed of them.
+
+The answer for a window holding v1 … vn, in order, is `lower(lift(v1) ⊕ … ⊕ lift(vn))`, where
+⊕ is `combine`. An `Operator` is what a user writes and names: functions, traits, the columns it
+reads. `Operator.bind` settles the types of those columns and gives a `Monoid`: the very functions
+that an aggregator calls.
+
+The functions are plain (no `self`). A keyword-only parameter of any of them is an option of the
+operator, given when it is made:
+
+    >>> from sash.operators.base import operator
+    >>> @operator(partial={"n": "int64", "total": "float64"}, commutative=True)
+    ... class ScaledMean:
+    ...     def identity():               return 0, 0.0
+    ...     def lift(v):                  return 1, v
+    ...     def combine(a, b):            return a.n + b.n, a.total + b.total
+    ...     def lower(p, *, scale=1.0):   return scale * p.total / p.n
+    >>> percent = ScaledMean("share", scale=100.0).bind()
+    >>> percent.lower(percent.combine(percent.lift(0.25), percent.lift(0.75)))
+    50.0
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from types import FunctionType
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sash.operators.errors import OperatorError
+
+Partial = Any
+"""A fixed-width partial is a named tuple of numbers; an object partial is whatever was returned."""
+
+VALUE = "value"
+"""As the type of a field or an answer: that of the (first) column the operator reads."""
+
+NOT_GIVEN: Any = object()
+
+REQUIRED = {"identity": 0, "lift": None, "combine": 2, "lower": 1}
+OPTIONAL = {"inverse": 2}
+FIELD_TYPES: tuple[str, ...] = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+FIELD_TYPES += ("float32", "float64")
+
+
+@cache
+def partial_class(names: tuple[str, ...]) -> Any:
+    """The named tuple for a partial with these fields; one class per list of names."""
+    return namedtuple("Partial", names)
+
+
+def as_tuple(result: Any) -> tuple[Any, ...]:
+    """A one-field partial may be returned bare."""
+    return result if isinstance(result, tuple) else (result,)
+
+
+@dataclass(frozen=True)
+class Monoid:
+    """An operator with its types settled: what an aggregator computes with.
+
+    `fields` are the (name, dtype) pairs of a fixed-width partial, or None if it is an object.
+    `members` are the named monoids a composite is made of; its fields are theirs.
+    `empty` is what no value at all answers, where `lower(identity())` does not tell it from a
+    value; `guarded` says that `lower` cannot be asked about the identity, which answers null.
+    `functions` and `constants` are the user's own functions and option values, from which
+    compiled code is generated; `identity` … `lower` are the same, ready to call from Python.
+    """
+
+    name: str
+    fields: tuple[tuple[str, np.dtype[Any]], ...] | None
+    identity: Callable[[], Partial]
+    lift: Callable[..., Partial]
+    combine: Callable[[Partial, Partial], Partial]
+    lower: Callable[[Partial], Any]
+    inverse: Callable[[Partial, Partial], Partial] | None = None
+    commutative: bool = False
+    selective: bool = False
+    inputs: int = 1
+    uses_row: bool = False
+    takes: str | None = None
+    empty: Any = NOT_GIVEN
+    guarded: bool = False
+    answer: Any = None
+    functions: Mapping[str, FunctionType] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    members: tuple[tuple[str, Monoid], ...] = ()
+
+    @property
+    def fixed_width(self) -> bool:
+        """Whether partials are a few numbers, so that the operator can be compiled."""
+        if self.members:
+            return all(member.fixed_width for _, member in self.members)
+        return self.fields is not None
+
+    @property
+    def invertible(self) -> bool:
+        return self.inverse is not None
+
+    @property
+    def partial(self) -> Any:
+        """The named tuple class of a fixed-width partial."""
+        if self.members:
+            return partial_class(tuple(name for name, _ in self.members))
+        return partial_class(tuple(name for name, _ in self.fields or ()))
+
+    def leaves(self) -> Iterator[Monoid]:
+        """The monoids that read columns: the members of a composite, or this one."""
+        if not self.members:
+            yield self
+        for _, member in self.members:
+            yield from member.leaves()
+
+    def lift_cells(self, cells: Iterator[tuple[Any, ...]], row: int) -> Partial:
+        """Lift one row, given for each leaf the values it reads; nulls are skipped."""
+        if self.members:
+            return self.partial._make([m.lift_cells(cells, row) for _, m in self.members])
+        values = next(cells)
+        if any(value is None for value in values):
+            return self.identity()
+        values = values[: self.inputs]
+        return self.lift(*values, row) if self.uses_row else self.lift(*values)
+
+    def empty_answer(self) -> Any:
+        """What a window that holds no value answers; None where there is no such value."""
+        return self.lower(self.identity()) if self.empty is NOT_GIVEN else self.empty
+
+
+class Operator:
+    """What is aggregated, and over which columns. Made by the `operator` decorator."""
+
+    name: ClassVar[str]
+    fields: ClassVar[Mapping[str, str] | None]
+    functions: ClassVar[Mapping[str, FunctionType]]
+    sources: ClassVar[Mapping[str, str]] = {}
+    defaults: ClassVar[Mapping[str, Any]]
+    commutative: ClassVar[bool]
+    selective: ClassVar[bool]
+    takes: ClassVar[str | None]
+    empty: ClassVar[Any]
+    guarded: ClassVar[bool] = False
+    answer: ClassVar[Any]
+    for_type: ClassVar[Callable[[np.dtype[Any]], Mapping[str, Any]] | None] = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """A subclass that writes some of the functions anew keeps the others and the traits."""
+        super().__init_subclass__(**kwargs)
+        own = [name for name in (*REQUIRED, *OPTIONAL) if name in vars(cls)]
+        if "functions" not in vars(cls) and own:
+            cls.name = cls.__name__
+            cls.functions = {**cls.functions, **_functions_of(cls, own)}
+            cls.defaults = _options_of(cls.functions)
+            for name in own:
+                delattr(cls, name)
+            _check_shape(cls)
+
+    def __init__(self, *columns: str, **options: Any) -> None:
+        for column in columns:
+            if not isinstance(column, str):
+                raise OperatorError(
+                    f"{self.name} takes column names, not {column!r}; "
+                    f"values go to sash.rolling or insert."
+                )
+        for option in options:
+            if option not in self.defaults:
+                known = ", ".join(name for name in self.defaults) or "none"
+                raise OperatorError(f"{self.name} has no option {option!r} (it has: {known}).")
+        missing = [
+            name
+            for name, value in self.defaults.items()
+            if value is inspect.Parameter.empty and name not in options and not self.for_type
+        ]
+        if missing:
+            raise OperatorError(f"{self.name} needs a value for its option {missing[0]!r}.")
+        self.columns = columns
+        self.options = {**self.defaults, **options}
+        self.check_columns()
+
+    def check_columns(self) -> None:
+        """An operator bound to columns is bound to as many as it reads."""
+        if not self.columns:
+            return
+        least, most = self.column_counts()
+        if least <= len(self.columns) and (most is None or len(self.columns) <= most):
+            return
+        wanted = _counted(least, "column") + ("" if most == least else " or more")
+        raise OperatorError(f"{self.name} reads {wanted}, and got {', '.join(self.columns)}.")
+
+    def column_counts(self) -> tuple[int, int | None]:
+        """The least and the greatest number of columns this operator reads."""
+        if self.takes == "rest":
+            return self.inputs + 1, None
+        count = max(self.inputs, 1)
+        return count, count
+
+    @property
+    def inputs(self) -> int:
+        """How many values of a row `lift` reads."""
+        return len(_positional(self.functions["lift"])) - self.uses_row
+
+    @property
+    def uses_row(self) -> bool:
+        """Whether `lift` also asks for the row's position, by a parameter called `row`."""
+        return "row" in _positional(self.functions["lift"])
+
+    @property
+    def invertible(self) -> bool:
+        return "inverse" in self.functions
+
+    @property
+    def leaves(self) -> tuple[Operator, ...]:
+        """The operators that read columns: this one, or the members of a composite."""
+        return (self,)
+
+    def bind(self, *types: Any) -> Monoid:
+        """Settle the types of the columns (default float64) and give the monoid."""
+        value = np.dtype(types[0]) if types else np.dtype("float64")
+        constants = dict(self.options)
+        if self.for_type is not None:
+            typed = type(self).for_type(value)  # type: ignore[misc]
+            constants.update({k: v for k, v in typed.items() if k not in self._given()})
+        functions = {
+            name: _with_options(function, constants) for name, function in self.functions.items()
+        }
+        fields = self._typed_fields(value)
+        call: dict[str, Callable[..., Any]] = dict(functions)
+        if self.fields is not None:
+            make = partial_class(tuple(self.fields))
+            for name in ("identity", "lift", "combine", "inverse"):
+                if name in call:
+                    call[name] = _making(make, call[name], f"{self.name}.{name}")
+        if self.guarded:
+            call["lower"] = _guarding(call["lower"], call["identity"])
+        return Monoid(
+            name=self.name,
+            fields=fields,
+            identity=call["identity"],
+            lift=call["lift"],
+            combine=call["combine"],
+            lower=call["lower"],
+            inverse=call.get("inverse"),
+            commutative=self.commutative,
+            selective=self.selective,
+            inputs=self.inputs,
+            uses_row=self.uses_row,
+            takes=self.takes,
+            empty=self.empty,
+            guarded=self.guarded,
+            answer=self._typed_answer(value),
+            functions=functions,
+            sources=self.sources,
+            constants=constants,
+        )
+
+    def bind_leaves(self, types: Sequence[Sequence[Any]]) -> Monoid:
+        """Settle the types of each leaf's columns."""
+        return self.bind(*types[0])
+
+    def _given(self) -> set[str]:
+        return {k for k, v in self.options.items() if v is not self.defaults[k]}
+
+    def _typed_answer(self, value: np.dtype[Any]) -> Any:
+        if callable(self.answer):
+            return self.answer(value)
+        return value if isinstance(self.answer, str) and self.answer == VALUE else self.answer
+
+    def _typed_fields(self, value: np.dtype[Any]) -> tuple[tuple[str, np.dtype[Any]], ...] | None:
+        if self.fields is None:
+            return None
+        typed = tuple(
+            (name, value if kind == VALUE else np.dtype(kind)) for name, kind in self.fields.items()
+        )
+        return None if any(dtype.kind not in "biuf" for _, dtype in typed) else typed
+
+    def __repr__(self) -> str:
+        given = [repr(column) for column in self.columns]
+        given += [f"{k}={v!r}" for k, v in self.options.items() if k in self._given()]
+        return f"{self.name}({', '.join(given)})"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is type(self)
+            and other.columns == self.columns
+            and other.options == self.options
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.columns, repr(self.options)))
+
+
+def operator(
+    *,
+    partial: Any,
+    commutative: bool = False,
+    selective: bool = False,
+    empty: Any = NOT_GIVEN,
+    answer: Any = None,
+    takes: str | None = None,
+) -> Callable[[type], type[Operator]]:
+    """Make an operator of a class with functions `identity`, `lift`, `combine` and `lower`.
+
+    partial      {field: type} for a partial of a few numbers, which is compiled; or `object`
+    commutative  a ⊕ b = b ⊕ a
+    selective    combine returns one of its two arguments
+    empty        what a window with no value answers; by default `lower(identity())`, or null
+                 if that cannot be computed (it divides by zero, say)
+    answer       the type of what `lower` returns, "value" for that of the column, or a
+                 {name: type} for several; by default it is inferred
+    takes        `lower` returns a row's position, and the answer is what stands there: in the
+                 column itself ("same"), or in the columns after those that `lift` reads ("rest")
+
+    A function `inverse(total, old)` declares that old can be taken off the front of total. A
+    parameter `row` of `lift` gets the row's position.
+    """
+
+    def make(cls: type) -> type[Operator]:
+        name = cls.__name__
+        functions = _functions_of(cls, (*REQUIRED, *OPTIONAL))
+        fields = _checked_fields(name, partial)
+        body: dict[str, Any] = {
+            "__doc__": cls.__doc__,
+            "__module__": cls.__module__,
+            "__qualname__": cls.__qualname__,
+            "name": name,
+            "fields": fields,
+            "functions": functions,
+            "defaults": _options_of(functions),
+            "commutative": commutative,
+            "selective": selective,
+            "takes": takes,
+            "empty": empty,
+            "answer": staticmethod(answer) if isinstance(answer, FunctionType) else answer,
+        }
+        if "for_type" in vars(cls):
+            body["for_type"] = staticmethod(vars(cls)["for_type"])
+        made = type(name, (Operator,), body)
+        _check_shape(made)
+        return made
+
+    return make
+
+
+def _functions_of(cls: type, wanted: Iterable[str]) -> dict[str, FunctionType]:
+    name = cls.__name__
+    functions: dict[str, FunctionType] = {}
+    for function_name in wanted:
+        arity = {**REQUIRED, **OPTIONAL}[function_name]
+        function = vars(cls).get(function_name)
+        if isinstance(function, staticmethod):
+            function = function.__func__
+        if function is None:
+            if function_name in OPTIONAL:
+                continue
+            raise OperatorError(
+                f"{name} has no {function_name}: an operator needs identity, lift, combine "
+                f"and lower."
+            )
+        if not isinstance(function, FunctionType):
+            raise OperatorError(f"{name}.{function_name} must be a plain function.")
+        parameters = _positional(function)
+        if parameters[:1] == ("self",):
+            raise OperatorError(
+                f"{name}.{function_name} has a parameter self: an operator's functions are "
+                f"plain, write `def {function_name}({', '.join(parameters[1:])})`."
+            )
+        if arity is not None and len(parameters) != arity:
+            raise OperatorError(
+                f"{name}.{function_name} takes {len(parameters)} parameters and should take "
+                f"{arity} (options are keyword-only, after a *)."
+            )
+        if arity is None and not parameters:
+            raise OperatorError(f"{name}.{function_name} must take the value to lift.")
+        functions[function_name] = function
+    return functions
+
+
+def _checked_fields(name: str, partial: Any) -> dict[str, str] | None:
+    if partial is object:
+        return None
+    if not isinstance(partial, Mapping) or not partial:
+        raise OperatorError(
+            f"{name}: partial must be a dict of field names and types, such as "
+            f'{{"n": "int64", "total": "float64"}}, or object; it is {partial!r}.'
+        )
+    fields = {}
+    for field_name, kind in partial.items():
+        if not isinstance(field_name, str) or not field_name.isidentifier():
+            raise OperatorError(f"{name}: {field_name!r} cannot be the name of a field.")
+        if kind != VALUE:
+            try:
+                kind = np.dtype(kind).name
+            except TypeError:
+                kind = str(kind)
+            if kind not in FIELD_TYPES:
+                raise OperatorError(
+                    f"{name}: field {field_name} has type {kind}; a field is one of "
+                    f"{', '.join(FIELD_TYPES)} (or make the partial an object)."
+                )
+        fields[field_name] = kind
+    return fields
+
+
+def _options_of(functions: Mapping[str, FunctionType]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for function in functions.values():
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                known = options.get(parameter.name, inspect.Parameter.empty)
+                options[parameter.name] = (
+                    parameter.default if known is inspect.Parameter.empty else known
+                )
+    return options
+
+
+CANNOT_LOWER = (ArithmeticError, ValueError, LookupError, AttributeError)
+
+
+def _check_shape(made: type[Operator]) -> None:
+    """Run what can be run without a value, so that a slip is found where it was written."""
+    if inspect.Parameter.empty in made.defaults.values() and made.for_type is None:
+        return
+    monoid = made().bind()
+    identity = monoid.identity()
+    monoid.combine(identity, identity)
+    if made.empty is NOT_GIVEN:
+        try:
+            monoid.lower(identity)
+        except CANNOT_LOWER:
+            made.guarded = True
+
+
+def _positional(function: FunctionType) -> tuple[str, ...]:
+    return function.__code__.co_varnames[: function.__code__.co_argcount]
+
+
+def _with_options(function: FunctionType, constants: Mapping[str, Any]) -> FunctionType:
+    """The same function with its keyword-only parameters settled."""
+    names = inspect.signature(function).parameters.values()
+    keywords = {p.name: constants[p.name] for p in names if p.kind is p.KEYWORD_ONLY}
+    if not keywords:
+        return function
+    settled = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    settled.__kwdefaults__ = keywords
+    return settled
+
+
+def _making(make: Any, function: Callable[..., Any], where: str) -> Callable[..., Partial]:
+    """Have `function` return the named tuple `make` instead of a bare tuple."""
+    width = len(make._fields)
+
+    def made(*args: Any) -> Partial:
+        result = as_tuple(function(*args))
+        if len(result) != width:
+            raise OperatorError(
+                f"{where} returned {_counted(len(result), 'value')}, but its partial has "
+                f"{_counted(width, 'field')}: {', '.join(make._fields)}."
+            )
+        return make._make(result)
+
+    return made
+
+
+def _guarding(
+    lower: Callable[[Partial], Any], identity: Callable[[], Partial]
+) -> Callable[[Partial], Any]:
+    """Answer null for the identity, about which `lower` cannot be asked."""
+
+    def guarded(p: Partial) -> Any:
+        try:
+            return lower(p)
+        except CANNOT_LOWER:
+            if p == identity():
+                return None
+            raise
+
+    return guarded
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
