@@ -5,7 +5,8 @@ UV_VERSION := 0.13.7
 
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
+# Bytecode is compiled once here: Numba alone is hundreds of modules, read at every cold start.
+INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 
 # pyproject.toml says what is wanted, the lock which files: one without a hash there is refused.
 LOCKED := $(INSTALL) --require-hashes --constraint requirements.lock --requirement pyproject.toml

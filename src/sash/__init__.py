@@ -1,0 +1,81 @@
+"""Incremental aggregation over sliding windows.
+
+The answer for a window holding v1 … vn, in order, is `lower(lift(v1) ⊕ … ⊕ lift(vn))`. Everything
+else decides which ⊕ not to do again.
+"""
+
+from sash import testing
+from sash.aggregators.aggregator import Aggregator, aggregator
+from sash.aggregators.registry import algorithms
+from sash.operators.base import Operator, operator
+from sash.operators.collections import (
+    BottomK,
+    Collect,
+    CollectDistinct,
+    Concat,
+    CountDistinct,
+    FirstN,
+    LastN,
+    TopK,
+)
+from sash.operators.errors import OperatorError
+from sash.operators.extremes import ArgMax, ArgMin, Max, MaxCount, Min, MinCount, Range
+from sash.operators.moments import Kurtosis, Skewness, StdDev, Variance
+from sash.operators.positions import First, Last
+from sash.operators.runs import LongestRise
+from sash.operators.sketches import (
+    ApproxCountDistinct,
+    ApproxQuantile,
+    Bloom,
+    CountMin,
+    MomentSketch,
+)
+from sash.operators.sums import Count, GeometricMean, Mean, Product, Sum
+from sash.operators.together import Together
+from sash.windows.rolling import rolling
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Aggregator",
+    "ApproxCountDistinct",
+    "ApproxQuantile",
+    "ArgMax",
+    "ArgMin",
+    "Bloom",
+    "BottomK",
+    "Collect",
+    "CollectDistinct",
+    "Concat",
+    "Count",
+    "CountDistinct",
+    "CountMin",
+    "First",
+    "FirstN",
+    "GeometricMean",
+    "Kurtosis",
+    "Last",
+    "LastN",
+    "LongestRise",
+    "Max",
+    "MaxCount",
+    "Mean",
+    "Min",
+    "MinCount",
+    "MomentSketch",
+    "Operator",
+    "OperatorError",
+    "Product",
+    "Range",
+    "Skewness",
+    "StdDev",
+    "Sum",
+    "Together",
+    "TopK",
+    "Variance",
+    "aggregator",
+    "algorithms",
+    "operator",
+    "rolling",
+    "testing",
+]

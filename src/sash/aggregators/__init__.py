@@ -1,0 +1,1 @@
+"""How a window is kept: one algorithm, one file."""

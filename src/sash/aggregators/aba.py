@@ -96,7 +96,7 @@ def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None
     vals, aggs = rings
     F, E, B = state
     assert F <= B <= E
-    assert E - F == len(window)
+    assert len(window) == E - F
     for i in range(F, E):
         assert same(get(vals, i), window[i - F])
     for i in range(F, B):

@@ -7,7 +7,6 @@ values come one by one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -16,17 +15,25 @@ from typing import Any
 from sash.aggregators import driving
 from sash.aggregators.primitives import PRIMITIVES, Partial
 from sash.operators.base import Monoid
+from sash.operators.laws import close
 
-OWN = ("new", "insert", "evict", "query", "check_invariants", "roll_rows", "roll_bounds")
+OWN = (
+    "new",
+    "insert",
+    "evict",
+    "query",
+    "check_invariants",
+    "roll_long",
+    "roll_short",
+    "roll_bounds",
+)
 SHARED = ("size", "span", "bulk_insert", "bulk_evict", "slide", "slide_bounds")
 
 
 def functions_of(algorithm: ModuleType) -> dict[str, FunctionType]:
     """An algorithm's functions by name: its own, and the shared ones it does not write itself."""
     own = {name: getattr(algorithm, name) for name in OWN if hasattr(algorithm, name)}
-    shared = {
-        name: getattr(algorithm, name, getattr(driving, name)) for name in SHARED
-    }
+    shared = {name: getattr(algorithm, name, getattr(driving, name)) for name in SHARED}
     return {**own, **shared}
 
 
@@ -84,9 +91,6 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
     def answer(out: list[Any], i: int, p: Partial) -> None:
         out[i] = lower(p)
 
-    def same(a: Partial, b: Partial) -> bool:
-        return close(a, b)
-
     def fold(window: Iterable[Partial]) -> Partial:
         return reduce(combine, window, identity())
 
@@ -100,7 +104,7 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
         "store": store,
         "read": read,
         "answer": answer,
-        "same": same,
+        "same": close,
         "fold": fold,
     }
 
@@ -115,13 +119,3 @@ class Rows:
     def cells(self, i: int) -> Iterator[tuple[Any, ...]]:
         for columns in self.leaves:
             yield tuple([column[i] for column in columns])
-
-
-def close(a: Any, b: Any) -> bool:
-    """Equal, with floats up to rounding, NaN equal to itself, and tuples by their parts."""
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(close(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, float) and isinstance(b, (int, float)):
-        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) or (a != a and b != b)
-    equal = a == b
-    return bool(equal.all()) if hasattr(equal, "all") else bool(equal)

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sash.operators.base import Operator
+from sash.operators.base import VALUE, Operator
 
 Kind = Literal["numpy", "arrow", "list"]
 
@@ -63,6 +63,14 @@ class Column:
             values = [v if there else None for v, there in zip(values, self.valid, strict=True)]
         return list(values)
 
+    def item(self, i: int) -> Any:
+        """One value as a Python object."""
+        if self.kind == "list":
+            return self.source[i]
+        if self.kind == "arrow":
+            return self.source[i].as_py() if self.numbers is None else self.numbers[i].item()
+        return self.source[i] if self.numbers is None else self.numbers[i].item()
+
     def take(self, rows: np.ndarray[Any, Any], there: np.ndarray[Any, Any] | None) -> Any:
         """The source's values at these rows, null where `there` is False."""
         if self.kind == "arrow":
@@ -72,8 +80,12 @@ class Column:
             return [self.source[r] if t else None for r, t in zip(rows.tolist(), mask, strict=True)]
         if there is None or there.all():
             return self.source[rows]
-        return with_missing(self.source[np.where(there, rows, 0)] if len(self) else
-                            np.zeros(len(rows), self.source.dtype), there)
+        return with_missing(
+            self.source[np.where(there, rows, 0)]
+            if len(self)
+            else np.zeros(len(rows), self.source.dtype),
+            there,
+        )
 
 
 def with_missing(values: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> Any:
@@ -101,8 +113,9 @@ def column(values: Any) -> Column:
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return _from_arrow(values)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
-        return _from_arrow(pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__")
-                           else pa.array(values))
+        return _from_arrow(
+            pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
+        )
     if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
         raise TypeError(
             f"values must be a NumPy array, an Arrow array, a series or a list, not "
@@ -223,7 +236,7 @@ class Leaf:
 
 def leaves(values: Any, operator: Operator) -> tuple[list[Leaf], Kind]:
     """Each leaf of the operator with its columns, and what kind the answers are to be of."""
-    named = _table(values)
+    named = table(values)
     found = []
     for leaf in operator.leaves:
         least, most = leaf.column_counts()
@@ -248,7 +261,8 @@ def leaves(values: Any, operator: Operator) -> tuple[list[Leaf], Kind]:
     return found, next(iter(named.values())).kind if named else "numpy"
 
 
-def _table(values: Any) -> dict[str, Column]:
+def table(values: Any) -> dict[str, Column]:
+    """The columns of a table by name; a single column is called 0."""
     if isinstance(values, Mapping):
         return {str(name): column(v) for name, v in values.items()}
     if isinstance(values, (pa.Table, pa.RecordBatch)):
@@ -258,7 +272,7 @@ def _table(values: Any) -> dict[str, Column]:
     if hasattr(values, "__arrow_c_stream__") and not isinstance(values, pa.ChunkedArray):
         stream = pa.chunked_array(values)
         if pa.types.is_struct(stream.type):
-            return _table(pa.Table.from_struct_array(stream))
+            return table(pa.Table.from_struct_array(stream))
         return {"0": column(stream)}
     if isinstance(values, tuple) and values and all(hasattr(v, "__len__") for v in values):
         return {str(i): column(v) for i, v in enumerate(values)}
@@ -277,12 +291,12 @@ def _named(columns: dict[str, Column], name: str, leaf: Operator) -> Column:
 
 
 def _check_types(leaf: Operator, inputs: tuple[Column, ...]) -> None:
-    from sash.operators.base import VALUE
-
     if not leaf.inputs or leaf.takes or leaf.fields is None:
         return
     keeps = isinstance(leaf.answer, str) and leaf.answer == VALUE
     for given in inputs:
         if given.is_time and not keeps:
             kind = given.source.dtype if given.kind == "numpy" else given.source.type
-            raise TypeError(f"{leaf.name} of {kind} values is not defined; convert them to numbers.")
+            raise TypeError(
+                f"{leaf.name} of {kind} values is not defined; convert them to numbers."
+            )

@@ -10,19 +10,18 @@ in this process only.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib.util
 import inspect
-import math
 import os
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numba
@@ -31,21 +30,9 @@ from numba.core import types
 from numba.core.errors import NumbaError
 from numba.extending import overload
 
-from sash.aggregators.binding import called_by, functions_of
-
+from sash.aggregators.generating import Writer
 from sash.operators.base import Monoid
 from sash.operators.errors import OperatorError
-
-HEADER = '''\
-"""Written by sash: {title}."""
-from __future__ import annotations
-from collections import namedtuple
-from math import inf, nan
-from numba import njit, {types}
-from sash.aggregators.compiling import as_tuple
-'''
-SCALARS = "boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64"
-INLINE = '@njit(inline="always")\n'
 
 
 def as_tuple(result: Any) -> Any:
@@ -65,8 +52,9 @@ class Compiled:
 
     def __init__(self, algorithm: ModuleType, monoid: Monoid, nulls: tuple[bool, ...]) -> None:
         self.monoid = monoid
-        self.writer = _Writer(algorithm, monoid, nulls)
-        self.module = _load(self.writer.text(), self.writer.injected)
+        self.writer = Writer(algorithm, monoid, nulls)
+        text = self.writer.text()
+        self.module = _load(text, {k: _callable(v) for k, v in self.writer.injected.items()})
 
     def call(self, entry: str, *args: Any) -> Any:
         """Run an entry point; an operator that does not compile gets a sentence."""
@@ -95,8 +83,14 @@ class Compiled:
         entry = getattr(self.module, f"run_{prefix}lower")
         try:
             if not entry.signatures:
-                entry(*[dtype.type(value) for (_, dtype), value in zip(
-                    leaf.fields or (), leaf.identity(), strict=True)])
+                entry(
+                    *[
+                        dtype.type(value)
+                        for (_, dtype), value in zip(
+                            leaf.fields or (), leaf.identity(), strict=True
+                        )
+                    ]
+                )
             kind = entry.nopython_signatures[0].return_type
         except NumbaError as error:
             raise OperatorError(self._blame(error)) from error
@@ -144,12 +138,22 @@ class Compiled:
 
 
 @cache
+def compile_plain(function: FunctionType) -> Callable[..., Any]:
+    """A function over arrays, compiled as it stands and kept in the same cache."""
+    source = textwrap.dedent(inspect.getsource(function))
+    text = f"from numba import njit\n\n\n@njit(nogil=True, cache=True)\n{source}"
+    compiled: Callable[..., Any] = getattr(_load(text, {}), function.__name__)
+    return compiled
+
+
+@cache
 def _writable_cache() -> Path | None:
     """The folder for generated modules, ours alone; None if there is none to be had."""
     chosen = os.environ.get("SASH_CACHE_DIR")
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     own = getattr(os, "getuid", lambda: "user")()
-    for folder in [Path(chosen)] if chosen else [home / "sash", Path(tempfile.gettempdir()) / f"sash-{own}"]:
+    ours = [home / "sash", Path(tempfile.gettempdir()) / f"sash-{own}"]
+    for folder in [Path(chosen)] if chosen else ours:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError:
@@ -159,8 +163,21 @@ def _writable_cache() -> Path | None:
     return None
 
 
+def _callable(value: Any) -> Any:
+    """What could not be written down, as generated code can use it."""
+    return numba.njit(value) if isinstance(value, FunctionType) else value
+
+
+LOADING = threading.Lock()
+
+
 def _load(text: str, injected: dict[str, Any]) -> ModuleType:
     """Import generated text, from the cache folder if machine code can be kept for it."""
+    with LOADING:
+        return _loaded(text, injected)
+
+
+def _loaded(text: str, injected: dict[str, Any]) -> ModuleType:
     digest = hashlib.sha256(text.encode()).hexdigest()[:32]
     name = f"sash_{digest}"
     if not injected and name in sys.modules:
@@ -169,7 +186,9 @@ def _load(text: str, injected: dict[str, Any]) -> ModuleType:
     if folder is None:
         module = ModuleType(name)
         module.__dict__.update(injected)
-        exec(compile(text.replace("cache=True", "cache=False"), f"<{name}>", "exec"), module.__dict__)
+        exec(
+            compile(text.replace("cache=True", "cache=False"), f"<{name}>", "exec"), module.__dict__
+        )
         return module
     path = folder / f"{name}.py"
     if not path.exists() or path.read_text() != text:
@@ -190,344 +209,17 @@ def _write_at_once(path: Path, text: str) -> None:
 
 
 def _numba_partial(make: Any, leaf: Monoid) -> Any:
-    return types.NamedTuple([numba.from_dtype(dtype) for _, dtype in leaf.fields or ()], make)
+    return types.NamedTuple(  # type: ignore[no-untyped-call]
+        [numba.from_dtype(dtype) for _, dtype in leaf.fields or ()], make
+    )
 
 
 def _first_reason(error: Exception) -> str:
     """The line of Numba's report that tells what is wrong."""
     lines = [line.strip() for line in str(error).splitlines()]
-    telling = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File"))]
-    reason = next((line for line in telling if "cannot" in line or "Unknown" in line or "No impl" in line
-                   or "not supported" in line or "Untyped" in line), telling[0] if telling else "")
-    return reason.rstrip(".:") + "."
+    lines = [s for s in lines if s and not s.startswith(("Failed in", "During:", "File", ">>>"))]
+    telling = [s for s in lines if any(word in s for word in TELLING)]
+    return (telling or lines or ["for an unknown reason"])[0].rstrip(".:") + "."
 
 
-class _Writer:
-    """Writes the module for one algorithm and one operator."""
-
-    def __init__(self, algorithm: ModuleType, monoid: Monoid, nulls: tuple[bool, ...]) -> None:
-        self.algorithm = algorithm
-        self.monoid = monoid
-        self.nulls = nulls
-        self.injected: dict[str, Any] = {}
-        self.leaves = list(_prefixed(monoid))
-
-    def text(self) -> str:
-        title = f"{self.algorithm.__name__.rpartition('.')[2]} for {self.monoid.name}"
-        parts = [HEADER.format(title=title, types=SCALARS)]
-        parts += [self.operator(prefix, leaf) for prefix, leaf in self.leaves]
-        if self.monoid.members:
-            parts.append(self.composite())
-        parts += [self.rings(), self.rows(), self.answers()]
-        parts += list(self.algorithm_functions())
-        parts += list(self.entries())
-        return "\n".join(parts)
-
-    # The operator
-
-    def operator(self, prefix: str, leaf: Monoid) -> str:
-        assert leaf.fields is not None
-        names = [name for name, _ in leaf.fields]
-        casts = ", ".join(f"{_scalar(dtype)}(r[{i}])" for i, (_, dtype) in enumerate(leaf.fields))
-        text = [f'{prefix}Partial = namedtuple("Partial", {names!r})\n']
-        for name, function in leaf.functions.items():
-            text.append(self.function(function, f"{prefix}own_{name}", prefix, leaf))
-            parameters = _parameters(function)
-            call = f"{prefix}own_{name}({parameters})"
-            text.append(f"{INLINE}def {prefix}{name}({parameters}):\n")
-            if name == "lower":
-                if leaf.guarded:
-                    test = " and ".join(f"p[{i}] == r[{i}]" for i in range(len(names)))
-                    text.append(f"    p = {parameters}\n    r = {prefix}identity()\n")
-                    text.append(f"    if {test}:\n        return None\n")
-                text.append(f"    return {call}\n\n")
-            else:
-                text.append(f"    r = as_tuple({call})\n    return {prefix}Partial({casts})\n\n")
-        fields = ", ".join(names)
-        text.append(
-            f"@njit(cache=True)\ndef run_{prefix}lower({fields}):\n"
-            f"    return {prefix}lower({prefix}Partial({fields}))\n"
-        )
-        return "".join(text)
-
-    def function(self, function: FunctionType, name: str, prefix: str, leaf: Monoid) -> str:
-        """A user's function as text, its options settled and its globals under our names."""
-        tree = _source_tree(function, leaf.sources.get(function.__name__))
-        if tree is None:
-            options = set(function.__kwdefaults__ or ())
-            if options:
-                raise OperatorError(
-                    f"{leaf.name}.{function.__name__} has options and its source cannot be read; "
-                    f"define the operator in a file, or use partial=object."
-                )
-            self.injected[name] = numba.njit(inline="always")(function)
-            return ""
-        renamed: dict[str, str] = {}
-        lines = []
-        closed = inspect.getclosurevars(function)
-        for used, value in {**closed.globals, **closed.nonlocals}.items():
-            renamed[used] = f"{prefix}use_{used}"
-            lines.append(self.written(renamed[used], value, prefix, leaf))
-        tree = _Renaming(renamed).visit(tree)
-        keywords = function.__kwdefaults__ or {}
-        settled = [
-            ast.parse(f"{option} = {self.constant(f'{name}_{option}', value)}").body[0]
-            for option, value in keywords.items()
-        ]
-        body = tree.body[1:] if ast.get_docstring(tree) else tree.body
-        tree.body = [*settled, *body]
-        tree.name = name
-        tree.decorator_list = []
-        tree.returns = None
-        tree.args.kwonlyargs, tree.args.kw_defaults = [], []
-        for argument in tree.args.args:
-            argument.annotation = None
-        return "".join(lines) + INLINE + ast.unparse(ast.fix_missing_locations(tree)) + "\n\n"
-
-    def constant(self, name: str, value: Any) -> str:
-        literal = _literal(value)
-        if literal is None:
-            self.injected[name] = value
-            return name
-        return literal
-
-    def written(self, name: str, value: Any, prefix: str, leaf: Monoid) -> str:
-        """A global that a user's function refers to."""
-        literal = _literal(value)
-        if literal is not None:
-            return f"{name} = {literal}\n"
-        if isinstance(value, ModuleType):
-            return f"import {value.__name__} as {name}\n"
-        if isinstance(value, (BuiltinFunctionType, np.ufunc)):
-            home = "numpy" if isinstance(value, np.ufunc) else value.__module__
-            if home and home != "builtins":
-                return f"from {home} import {value.__name__} as {name}\n"
-        if isinstance(value, FunctionType) and _source_tree(value, None) is not None:
-            return self.function(value, name, prefix + "sub_", leaf)
-        self.injected[name] = numba.njit(value) if isinstance(value, FunctionType) else value
-        return ""
-
-    def may_be_null(self, leaf: Monoid) -> bool:
-        """Whether `lower` can return None, as far as its text tells."""
-        tree = _source_tree(leaf.functions["lower"], leaf.sources.get("lower"))
-        if leaf.guarded or tree is None:
-            return True
-        return any(
-            (isinstance(node, ast.Constant) and node.value is None)
-            or (isinstance(node, ast.Return) and node.value is None)
-            for node in ast.walk(tree)
-        )
-
-    def composite(self) -> str:
-        names = [name for name, _ in self.monoid.members]
-        text = [f'Partial = namedtuple("Partial", {names!r})\n']
-        for function, arguments in (("identity", ""), ("combine", "a, b"), ("inverse", "a, b")):
-            if function == "inverse" and not self.monoid.invertible:
-                continue
-            each = ", ".join(
-                f"{name}_{function}({', '.join(f'{x}.{name}' for x in arguments.split(', ') if x)})"
-                for name in names
-            )
-            text.append(f"{INLINE}def {function}({arguments}):\n    return Partial({each})\n\n")
-        return "".join(text)
-
-    # Rings, rows and answers
-
-    def paths(self) -> list[tuple[str, str]]:
-        """Each field of the whole partial: its path from a partial p, and its leaf's prefix."""
-        found = []
-        for prefix, leaf in self.leaves:
-            inside = f"p.{prefix[:-1]}" if self.monoid.members else "p"
-            found += [(f"{inside}.{name}", prefix) for name, _ in leaf.fields or ()]
-        return found
-
-    def rings(self) -> str:
-        made, k = [], 0
-        for prefix, leaf in self.leaves:
-            width = len(leaf.fields or ())
-            each = ", ".join(f"ring[{k + i}][j]" for i in range(width))
-            made.append(f"{prefix}Partial({each})")
-            k += width
-        whole = f"Partial({', '.join(made)})" if self.monoid.members else made[0]
-        puts = "".join(f"    ring[{i}][j] = {path}\n" for i, (path, _) in enumerate(self.paths()))
-        text = []
-        for reading, writing, fold in (
-            ("get", "put", "uint64(i) & uint64(ring[0].size - 1)"),
-            ("load", "store", "uint64(i)"),
-        ):
-            text.append(f"{INLINE}def {reading}(ring, i):\n    j = {fold}\n    return {whole}\n\n")
-            text.append(f"{INLINE}def {writing}(ring, i, p):\n    j = {fold}\n{puts}\n")
-        return "".join(text)
-
-    def input_types(self, leaf: Monoid) -> list[np.dtype[Any]]:
-        """The types of the values that a leaf lifts, for a message only."""
-        value = next((d for _, d in leaf.fields or () if d.kind == "f"), np.dtype("float64"))
-        return [value] * leaf.inputs
-
-    def rows(self) -> str:
-        text, k = [], 0
-        for (prefix, leaf), null in zip(self.leaves, self.nulls, strict=True):
-            arguments = [f"rows[{k + i}][j]" for i in range(leaf.inputs)]
-            k += leaf.inputs
-            if leaf.uses_row:
-                arguments.append("rows[-1] + i")
-            lifted = f"{prefix}lift({', '.join(arguments)})"
-            text.append(f"{INLINE}def {prefix}read(rows, i):\n    j = uint64(i)\n")
-            if null:
-                text.append(f"    return {lifted} if rows[{k}][j] else {prefix}identity()\n\n")
-                k += 1
-            else:
-                text.append(f"    return {lifted}\n\n")
-        if self.monoid.members:
-            each = ", ".join(f"{prefix}read(rows, i)" for prefix, _ in self.leaves)
-            text.append(f"{INLINE}def read(rows, i):\n    return Partial({each})\n\n")
-        return "".join(text)
-
-    def answers(self) -> str:
-        text, k = [f"{INLINE}def answer(out, i, p):\n    j = uint64(i)\n"], 0
-        for prefix, leaf in self.leaves:
-            inside = f"p.{prefix[:-1]}" if self.monoid.members else "p"
-            text.append(f"    {prefix}r = {prefix}lower({inside})\n")
-            width = len(leaf.answer) if isinstance(leaf.answer, dict) else 1
-            stores = [
-                f"out[{k + i}][j] = {prefix}r" + (f"[{i}]" if isinstance(leaf.answer, dict) else "")
-                for i in range(width)
-            ]
-            k += width
-            if self.may_be_null(leaf):
-                text.append(f"    if {prefix}r is None:\n        out[{k}][j] = False\n    else:\n")
-                text += [f"        {store}\n" for store in stores]
-                k += 1
-            else:
-                text += [f"    {store}\n" for store in stores]
-        return "".join(text)
-
-    # The algorithm
-
-    def algorithm_functions(self) -> Iterator[str]:
-        written: dict[str, FunctionType] = {}
-
-        def write(name: str, function: FunctionType) -> Iterator[str]:
-            if written.setdefault(name, function) is not function:
-                raise AssertionError(f"two functions are called {name}")
-            for called_name, called in called_by(function):
-                if called_name not in written and called_name not in roots:
-                    yield from write(called_name, called)
-            for used in function.__code__.co_names:
-                value = function.__globals__.get(used)
-                if isinstance(value, int) and used.isupper():
-                    yield f"{used} = {value}\n"
-            source = textwrap.dedent(inspect.getsource(function))
-            yield INLINE + source.replace(f"def {function.__name__}(", f"def {name}(", 1)
-
-        roots = {
-            name: function
-            for name, function in functions_of(self.algorithm).items()
-            if name not in ("new", "span", "check_invariants")
-        }
-        for name, function in roots.items():
-            if name not in written:
-                yield from write(name, function)
-
-    def entries(self) -> Iterator[str]:
-        layout = state_layout(self.algorithm, self.monoid)
-        yield self.packing(layout)
-        for name, function in functions_of(self.algorithm).items():
-            if name not in ENTRIES:
-                continue
-            parameters = _parameters(function)
-            call = f"{name}({parameters})"
-            if "state" in parameters:
-                call = f"pack({call.replace('state', 'unpack(state)')})"
-            yield f"@njit(nogil=True, cache=True, _nrt=False)\ndef run_{name}({parameters}):\n    return {call}\n"
-
-    def packing(self, layout: list[bool]) -> str:
-        """A state as a flat tuple of numbers, which any caller can hold."""
-        width = len(self.paths())
-        unpacked, packed, k = [], [], 0
-        for i, is_partial in enumerate(layout):
-            if not is_partial:
-                unpacked.append(f"state[{k}]")
-                packed.append(f"state[{i}]")
-                k += 1
-                continue
-            made, inner = [], 0
-            for prefix, leaf in self.leaves:
-                own = len(leaf.fields or ())
-                each = ", ".join(f"state[{k + inner + n}]" for n in range(own))
-                made.append(f"{prefix}Partial({each})")
-                inner += own
-            unpacked.append(f"Partial({', '.join(made)})" if self.monoid.members else made[0])
-            packed += [path.replace("p", f"state[{i}]", 1) for path, _ in self.paths()]
-            k += width
-        return (
-            f"{INLINE}def unpack(state):\n    return ({', '.join(unpacked)},)\n\n"
-            f"{INLINE}def pack(state):\n    return ({', '.join(packed)},)\n"
-        )
-
-
-ENTRIES = ("bulk_insert", "bulk_evict", "slide", "slide_bounds", "roll_rows", "roll_bounds")
-
-
-def state_layout(algorithm: ModuleType, monoid: Monoid) -> list[bool]:
-    """For each item of an algorithm's state, whether it is a partial (or else a position)."""
-    source = inspect.getsource(algorithm.new)
-    tree = ast.parse(source).body[0]
-    returned = next(node for node in ast.walk(tree) if isinstance(node, ast.Return)).value
-    items = returned.elts if isinstance(returned, ast.Tuple) else [returned]
-    return [isinstance(item, ast.Call) for item in items]
-
-
-def _prefixed(monoid: Monoid) -> Iterator[tuple[str, Monoid]]:
-    if not monoid.members:
-        yield "", monoid
-    for name, member in monoid.members:
-        yield f"{name}_", member
-
-
-def _scalar(dtype: np.dtype[Any]) -> str:
-    return "boolean" if dtype.kind == "b" else dtype.name
-
-
-def _parameters(function: FunctionType) -> str:
-    code = function.__code__
-    return ", ".join(code.co_varnames[: code.co_argcount])
-
-
-def _literal(value: Any) -> str | None:
-    """A constant as text, or None if it is not a plain number, string or tuple of such."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, (bool, int, str)):
-        return repr(value)
-    if isinstance(value, float):
-        if math.isfinite(value):
-            return repr(value)
-        return "nan" if value != value else ("inf" if value > 0 else "(-inf)")
-    if isinstance(value, tuple):
-        items = [_literal(item) for item in value]
-        if all(item is not None for item in items):
-            return f"({', '.join(map(str, items))},)" if items else "()"
-    return None
-
-
-def _source_tree(function: FunctionType, source: str | None) -> ast.FunctionDef | None:
-    """A function's definition, or None if its source cannot be read."""
-    try:
-        text = source if source is not None else textwrap.dedent(inspect.getsource(function))
-        tree = ast.parse(text).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError):
-        return None
-    return tree if isinstance(tree, ast.FunctionDef) else None
-
-
-class _Renaming(ast.NodeTransformer):
-    """Gives the globals that a function uses the names under which they are written."""
-
-    def __init__(self, renamed: dict[str, str]) -> None:
-        self.renamed = renamed
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        if node.id in self.renamed:
-            node.id = self.renamed[node.id]
-        return node
+TELLING = ("annot", "nknown", "No implementation", "not supported", "ntyped", "nvalid use")

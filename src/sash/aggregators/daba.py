@@ -69,7 +69,7 @@ def check_pointers(state: State, window: Any) -> None:
     """The sizes of the lists, which make the work end just in time."""
     F, E, L, R, A, B = state
     assert F <= L <= R <= A <= B <= E
-    assert E - F == len(window)
+    assert len(window) == E - F
     if not F == B == E:
         assert (B - L) + 1 == (B - F) - (E - B)
         assert R - L == A - R

@@ -70,10 +70,10 @@ def slide_bounds(
     S = starts[first]
     E = S
     for j in range(first, last):
-        while E < ends[j]:
+        while ends[j] > E:
             state = insert(rings, state, read(rows, E))
             E += 1
-        while S < starts[j]:
+        while starts[j] > S:
             state = evict(rings, state)
             S += 1
         answer(out, j, query(rings, state))

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sash.operators.base import Partial
+from sash.operators import base
 
+Partial = base.Partial
 Ring = Any
 State = Any
 

@@ -49,6 +49,6 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     (vals,) = rings
     F, E = state
-    assert E - F == len(window)
+    assert len(window) == E - F
     for i in range(F, E):
         assert same(get(vals, i), window[i - F])

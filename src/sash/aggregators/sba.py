@@ -77,23 +77,6 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
     return combine(get(slots, F), total) if F < B else total
 
 
-def roll_rows(
-    rows: Any, start: int, end: int, length: int, lcs: Ring, csa: Ring, out: Any
-) -> None:
-    """Answer each row i in start ≤ i < end for the `length` rows up to it.
-
-    Chunks are as long as the window and begin at its multiples; start is one of them. The rows are
-    all at hand, so the sums of a chunk from its right (lcs, for the windows of the next chunk) are
-    formed beside those from its left (csa): two chains of ⊕ that do not wait for each other. The
-    last step, which joins two sums for each answer, has no chain at all and is done in blocks.
-    """
-    last_sums(rows, start, length, lcs)
-    if length >= BLOCK:
-        roll_long(rows, start, end, length, lcs, csa, out)
-    else:
-        roll_short(rows, start, end, length, lcs, csa, out)
-
-
 def last_sums(rows: Any, start: int, length: int, lcs: Ring) -> None:
     """lcs of the chunk before start.
 
@@ -108,10 +91,16 @@ def last_sums(rows: Any, start: int, length: int, lcs: Ring) -> None:
     store(lcs, 0, identity())
 
 
-def roll_long(
-    rows: Any, start: int, end: int, length: int, lcs: Ring, csa: Ring, out: Any
-) -> None:
-    """A chunk is many blocks. lcs holds that of the last chunk and that of this one."""
+def roll_long(rows: Any, start: int, end: int, length: int, lcs: Ring, csa: Ring, out: Any) -> None:
+    """Answer each row i in start ≤ i < end for the `length` rows up to it; length ≥ BLOCK.
+
+    Chunks are as long as the window and begin at its multiples; start is one of them. The rows are
+    all at hand, so the sums of a chunk from its right (lcs, for the windows of the next chunk) are
+    formed beside those from its left (csa): two chains of ⊕ that do not wait for each other. The
+    last step, which joins two sums for each answer, has no chain at all and is done in blocks.
+    lcs has room for that of the last chunk, that of this one, and one identity.
+    """
+    last_sums(rows, start, length, lcs)
     old, new = 0, length
     for B in range(start, end, length):
         left, right = identity(), identity()
@@ -137,7 +126,11 @@ def roll_long(
 def roll_short(
     rows: Any, start: int, end: int, length: int, lcs: Ring, csa: Ring, out: Any
 ) -> None:
-    """A block is many chunks. lcs begins with that of the last chunk of the last block."""
+    """The same for length < BLOCK: a block is many chunks.
+
+    lcs begins with that of the last chunk of the last block.
+    """
+    last_sums(rows, start, length, lcs)
     block = BLOCK // length * length
     for S in range(start, end, block):
         stop = min(S + block, end)
@@ -176,7 +169,7 @@ def roll_bounds(
         total = identity()
         E = B
         while j < last and starts[j] < B:
-            while E < ends[j]:
+            while ends[j] > E:
                 total = combine(total, read(rows, E))
                 E += 1
             answer(out, j, combine(get(slots, starts[j]), total))
@@ -200,7 +193,7 @@ def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None
     (slots,) = rings
     F, E, B, C, N, middle, last = state
     assert F <= B <= C <= E < N
-    assert E - F == len(window)
+    assert len(window) == E - F
     for i in range(F, B):
         assert same(get(slots, i), fold(window[i - F : B - F]))
     for i in range(B, E):

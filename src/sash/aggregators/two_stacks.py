@@ -44,7 +44,7 @@ def new() -> State:
 
 def size(state: State) -> int:
     NF, NB = state
-    return NF + NB
+    return NF + NB  # type: ignore[no-any-return]
 
 
 def span(state: State) -> tuple[int, int]:
@@ -90,7 +90,7 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     front_vals, front_aggs, back_vals, back_aggs = rings
     NF, NB = state
-    assert NF + NB == len(window)
+    assert len(window) == NF + NB
     for i in range(NF):
         assert same(get(front_vals, i), window[NF - 1 - i])
         assert same(get(front_aggs, i), fold(window[NF - 1 - i : NF]))

@@ -80,7 +80,7 @@ def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None
     (slots,) = rings
     F, E, B, back = state
     assert F <= B <= E
-    assert E - F == len(window)
+    assert len(window) == E - F
     for i in range(F, B):
         assert same(get(slots, i), fold(window[i - F : B - F]))
     for i in range(B, E):

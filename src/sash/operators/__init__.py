@@ -1,0 +1,1 @@
+"""What is aggregated: monoids, their traits, their laws."""

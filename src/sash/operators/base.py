@@ -44,7 +44,17 @@ NOT_GIVEN: Any = object()
 
 REQUIRED = {"identity": 0, "lift": None, "combine": 2, "lower": 1}
 OPTIONAL = {"inverse": 2}
-FIELD_TYPES: tuple[str, ...] = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+FIELD_TYPES: tuple[str, ...] = (
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+)
 FIELD_TYPES += ("float32", "float64")
 
 
@@ -52,6 +62,11 @@ FIELD_TYPES += ("float32", "float64")
 def partial_class(names: tuple[str, ...]) -> Any:
     """The named tuple for a partial with these fields; one class per list of names."""
     return namedtuple("Partial", names)
+
+
+@cache
+def _answers_class(names: tuple[str, ...]) -> Any:
+    return namedtuple("Answers", names)
 
 
 def as_tuple(result: Any) -> tuple[Any, ...]:
@@ -116,6 +131,10 @@ class Monoid:
         for _, member in self.members:
             yield from member.leaves()
 
+    def named_answers(self, answers: Iterable[Any]) -> Any:
+        """The members' answers under their names."""
+        return _answers_class(tuple(name for name, _ in self.members))._make(answers)
+
     def lift_cells(self, cells: Iterator[tuple[Any, ...]], row: int) -> Partial:
         """Lift one row, given for each leaf the values it reads; nulls are skipped."""
         if self.members:
@@ -143,9 +162,11 @@ class Operator:
     selective: ClassVar[bool]
     takes: ClassVar[str | None]
     empty: ClassVar[Any]
-    guarded: ClassVar[bool] = False
     answer: ClassVar[Any]
-    for_type: ClassVar[Callable[[np.dtype[Any]], Mapping[str, Any]] | None] = None
+    for_type: ClassVar[Any] = None
+    check_options: ClassVar[Any] = None
+    finish: Callable[[dict[str, Any]], Any] | None = None
+    """Turns the numbers that `lower` gives into the answer, after the loop."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """A subclass that writes some of the functions anew keeps the others and the traits."""
@@ -179,6 +200,11 @@ class Operator:
             raise OperatorError(f"{self.name} needs a value for its option {missing[0]!r}.")
         self.columns = columns
         self.options = {**self.defaults, **options}
+        check: Any = type(self).check_options
+        if check is not None:
+            wrong = _with_options(check, self.options)()
+            if wrong:
+                raise OperatorError(f"{self.name}: {wrong}")
         self.check_columns()
 
     def check_columns(self) -> None:
@@ -222,7 +248,7 @@ class Operator:
         value = np.dtype(types[0]) if types else np.dtype("float64")
         constants = dict(self.options)
         if self.for_type is not None:
-            typed = type(self).for_type(value)  # type: ignore[misc]
+            typed = type(self).for_type(value)
             constants.update({k: v for k, v in typed.items() if k not in self._given()})
         functions = {
             name: _with_options(function, constants) for name, function in self.functions.items()
@@ -234,7 +260,8 @@ class Operator:
             for name in ("identity", "lift", "combine", "inverse"):
                 if name in call:
                     call[name] = _making(make, call[name], f"{self.name}.{name}")
-        if self.guarded:
+        guarded = self.empty is NOT_GIVEN and _cannot_lower(call["lower"], call["identity"]())
+        if guarded:
             call["lower"] = _guarding(call["lower"], call["identity"])
         return Monoid(
             name=self.name,
@@ -250,12 +277,16 @@ class Operator:
             uses_row=self.uses_row,
             takes=self.takes,
             empty=self.empty,
-            guarded=self.guarded,
+            guarded=guarded,
             answer=self._typed_answer(value),
             functions=functions,
             sources=self.sources,
             constants=constants,
         )
+
+    def code_key(self) -> tuple[Any, ...]:
+        """What the operator's code depends on: all but the columns it reads."""
+        return (type(self), repr(sorted(self.options.items())))
 
     def bind_leaves(self, types: Sequence[Sequence[Any]]) -> Monoid:
         """Settle the types of each leaf's columns."""
@@ -315,7 +346,8 @@ def operator(
                  column itself ("same"), or in the columns after those that `lift` reads ("rest")
 
     A function `inverse(total, old)` declares that old can be taken off the front of total. A
-    parameter `row` of `lift` gets the row's position.
+    parameter `row` of `lift` gets the row's position. A function `check_options`, with options
+    for its parameters, may return a sentence on what is wrong with them.
     """
 
     def make(cls: type) -> type[Operator]:
@@ -336,8 +368,9 @@ def operator(
             "empty": empty,
             "answer": staticmethod(answer) if isinstance(answer, FunctionType) else answer,
         }
-        if "for_type" in vars(cls):
-            body["for_type"] = staticmethod(vars(cls)["for_type"])
+        for hook in ("for_type", "check_options"):
+            if hook in vars(cls):
+                body[hook] = staticmethod(vars(cls)[hook])
         made = type(name, (Operator,), body)
         _check_shape(made)
         return made
@@ -424,14 +457,21 @@ def _check_shape(made: type[Operator]) -> None:
     """Run what can be run without a value, so that a slip is found where it was written."""
     if inspect.Parameter.empty in made.defaults.values() and made.for_type is None:
         return
-    monoid = made().bind()
-    identity = monoid.identity()
-    monoid.combine(identity, identity)
-    if made.empty is NOT_GIVEN:
-        try:
-            monoid.lower(identity)
-        except CANNOT_LOWER:
-            made.guarded = True
+    try:
+        monoid = made().bind()
+        identity = monoid.identity()
+        monoid.combine(identity, identity)
+    except NameError:  # of something that the file defines further down
+        return
+
+
+def _cannot_lower(lower: Callable[[Partial], Any], identity: Partial) -> bool:
+    """Whether the identity is something that `lower` fails on."""
+    try:
+        lower(identity)
+    except CANNOT_LOWER:
+        return True
+    return False
 
 
 def _positional(function: FunctionType) -> tuple[str, ...]:

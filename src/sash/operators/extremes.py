@@ -125,10 +125,9 @@ class Range:
         return smaller if b.lo == b.lo else a.lo, larger if a.hi == a.hi else a.hi
 
     def lower(p, *, most):
-        width = p.hi - p.lo
-        if most > 0 and p.hi >= p.lo and not 0 <= width <= most:
+        if most > 0 and p.lo < 0 and p.hi > most + p.lo:
             raise OverflowError("the range of these integers does not fit in 64 bits")
-        return width
+        return p.hi - p.lo
 
 
 @operator(partial={"hi": VALUE, "n": "int64"}, commutative=True, answer="int64")

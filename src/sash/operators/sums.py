@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.operators.base import Monoid, operator
-
+from sash.operators.base import Monoid, Operator, operator
 
 LARGEST_LOG = math.log(sys.float_info.max)
 
@@ -121,13 +120,16 @@ class Sum(FloatSum):
 
     def bind(self, *types: Any) -> Monoid:
         kind = np.dtype(types[0]).kind if types else "f"
-        made, answer = {
-            "f": (FloatSum, "float64"),
-            "i": (IntegerSum, "int64"),
-            "b": (IntegerSum, "int64"),
-            "u": (IntegerSum, "uint64"),
-        }.get(kind, (ObjectSum, None))
+        made, answer = SUMS.get(kind, (ObjectSum, None))
         return replace(made().bind(*types), name="Sum", answer=answer)
+
+
+SUMS: dict[str, tuple[type[Operator], str | None]] = {
+    "f": (FloatSum, "float64"),
+    "i": (IntegerSum, "int64"),
+    "b": (IntegerSum, "int64"),
+    "u": (IntegerSum, "uint64"),
+}
 
 
 @operator(partial={"mantissa": "float64", "exponent": "int64"}, commutative=True, answer="float64")

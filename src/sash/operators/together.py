@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,7 +57,6 @@ class Together(Operator):
         names = tuple(self.members)
         bound = [m.bind(*given) for m, given in zip(self.members.values(), types, strict=True)]
         partial = partial_class(names)
-        answers = namedtuple("Answers", names)  # type: ignore[misc]
 
         def lift(*values: Any) -> Any:
             raise OperatorError("Together lifts a row's cells, one tuple for each member.")
@@ -70,17 +68,24 @@ class Together(Operator):
             pairs = zip(bound, total, old, strict=True)
             return partial._make([m.inverse(x, y) for m, x, y in pairs if m.inverse])
 
-        return Monoid(
+        def lower(p: Any) -> Any:
+            return monoid.named_answers(m.lower(x) for m, x in zip(bound, p, strict=True))
+
+        monoid = Monoid(
             name="Together",
             fields=None,
             identity=lambda: partial._make([m.identity() for m in bound]),
             lift=lift,
             combine=combine,
             inverse=inverse if all(m.invertible for m in bound) else None,
-            lower=lambda p: answers._make([m.lower(x) for m, x in zip(bound, p, strict=True)]),
+            lower=lower,
             commutative=all(m.commutative for m in bound),
             members=tuple(zip(names, bound, strict=True)),
         )
+        return monoid
+
+    def code_key(self) -> tuple[Any, ...]:
+        return tuple((name, member.code_key()) for name, member in self.members.items())
 
     def __repr__(self) -> str:
         return f"Together({', '.join(f'{name}={m!r}' for name, m in self.members.items())})"

@@ -1,0 +1,1 @@
+"""Which elements, and when to answer."""

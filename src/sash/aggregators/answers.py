@@ -1,0 +1,155 @@
+"""Answers as they go out: NumPy for NumPy, Arrow for Arrow, a list for a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.aggregators.columns import Column, Kind, Leaf, with_missing
+from sash.operators.base import NOT_GIVEN, VALUE, Monoid, Operator
+
+Array = np.ndarray[Any, Any]
+
+
+class LeafAnswers:
+    """What one leaf answered: numbers by field, or objects; and where there is an answer."""
+
+    def __init__(self, leaf: Leaf, monoid: Monoid, count: int) -> None:
+        self.leaf = leaf
+        self.monoid = monoid
+        self.count = count
+        self.fields: dict[str, Array] = {}
+        self.objects: list[Any] | None = None
+        self.there: Array | None = None
+
+    def hide(self, hidden: Array) -> None:
+        """No answer where `hidden` is True."""
+        if not hidden.any():
+            return
+        if self.objects is not None:
+            for i in np.flatnonzero(hidden).tolist():
+                self.objects[i] = None
+            return
+        self.there = ~hidden if self.there is None else self.there & ~hidden
+
+    def settle_empty(self, empty: Array) -> None:
+        """The operator's own answer for no value, where `lower` cannot tell there was none."""
+        if self.monoid.empty is NOT_GIVEN or not empty.any():
+            return
+        if self.monoid.empty is None:
+            self.hide(empty)
+        elif self.objects is not None:
+            for i in np.flatnonzero(empty).tolist():
+                self.objects[i] = self.monoid.empty
+        else:
+            for values in self.fields.values():
+                values[empty] = self.monoid.empty
+
+    def dressed(self, kind: Kind) -> Any:
+        """As an array of the kind that came in."""
+        if self.leaf.operator.takes:
+            return self._taken(kind)
+        if self.leaf.operator.finish is not None or self.objects is not None:
+            return of_objects(self._one_by_one(), kind)
+        if list(self.fields) == [""]:
+            return self._one(kind, self.fields[""])
+        return _of_struct(
+            {name: _plain(values, self.there, kind) for name, values in self.fields.items()},
+            self.there,
+            kind,
+        )
+
+    def _one(self, kind: Kind, values: Array) -> Any:
+        source = self.leaf.inputs[0]
+        keeps = isinstance(self.leaf.operator.answer, str) and self.leaf.operator.answer == VALUE
+        if keeps and source.is_bool:
+            values = values.astype(bool)
+        if keeps and source.is_time:
+            return _as_times(values, self.there, source)
+        return _plain(values, self.there, kind)
+
+    def _taken(self, kind: Kind) -> Any:
+        if self.objects is not None:
+            self.there = np.array([row is not None for row in self.objects], bool)
+            rows = np.array([row or 0 for row in self.objects], np.int64)
+        else:
+            rows = self.fields[""]
+        taken = {name: c.take(rows, self.there) for name, c in self.leaf.payload}
+        if len(taken) == 1:
+            return next(iter(taken.values()))
+        return _of_struct(taken, self.there, kind)
+
+    def _one_by_one(self) -> list[Any]:
+        """Each answer as a Python object, finished if the operator says how."""
+        rows = self.objects
+        if rows is None:
+            rows = list(zip(*(values.tolist() for values in self.fields.values()), strict=True))
+            if self.there is not None:
+                rows = [r if t else None for r, t in zip(rows, self.there.tolist(), strict=True)]
+        if isinstance(self.monoid.answer, dict):
+            names = tuple(self.monoid.answer)
+            rows = [None if row is None else dict(zip(names, row, strict=True)) for row in rows]
+        finish = self.leaf.operator.finish
+        return rows if finish is None else [None if row is None else finish(row) for row in rows]
+
+
+def dress(operator: Operator, answers: list[LeafAnswers], kind: Kind) -> Any:
+    """The answers of an operator, each leaf's under its name if it has several."""
+    members = getattr(operator, "members", None)
+    if members is None:
+        return answers[0].dressed(kind)
+    named = {name: a.dressed(kind) for name, a in zip(members, answers, strict=True)}
+    return pa.table(named) if kind == "arrow" else named
+
+
+def _plain(values: Array, there: Array | None, kind: Kind) -> Any:
+    if kind == "arrow":
+        return pa.array(values, mask=None if there is None else ~there)
+    if kind == "list":
+        if there is None:
+            return values.tolist()
+        return [v if t else None for v, t in zip(values.tolist(), there.tolist(), strict=True)]
+    return values if there is None else with_missing(values, there)
+
+
+def _as_times(values: Array, there: Array | None, source: Column) -> Any:
+    if source.kind == "numpy":
+        return with_missing(
+            values.view(source.source.dtype), np.ones(len(values), bool) if there is None else there
+        )
+    return _plain(values, there, "arrow").cast(source.source.type)
+
+
+def of_objects(values: list[Any], kind: Kind) -> Any:
+    """Python objects as an array of this kind, as far as it has a type for them."""
+    if kind == "list":
+        return values
+    if kind == "arrow":
+        try:
+            return pa.array(values)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            return values  # what Arrow has no type for: a filter, an object of the caller's
+    if values and all(type(v) in (int, float) for v in values):
+        return np.array(values)
+    array = np.empty(len(values), object)
+    for i, value in enumerate(values):  # at once, NumPy would take lists of one length apart
+        array[i] = value
+    return array
+
+
+def _of_struct(fields: dict[str, Any], there: Array | None, kind: Kind) -> Any:
+    if kind == "arrow":
+        mask = None if there is None else pa.array(~there)
+        return pa.StructArray.from_arrays(list(fields.values()), list(fields), mask=mask)
+    if kind == "list":
+        rows = [dict(zip(fields, row, strict=True)) for row in zip(*fields.values(), strict=True)]
+        return (
+            rows if there is None else [r if t else None for r, t in zip(rows, there, strict=True)]
+        )
+    shape = [(name, values.dtype) for name, values in fields.items()]
+    array = np.empty(len(next(iter(fields.values()))), shape)
+    for name, values in fields.items():
+        array[name] = values
+    return array

@@ -1,0 +1,169 @@
+"""One algorithm, one operator, rows at hand: run it, compiled or in plain Python."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from sash.aggregators.answers import Array, LeafAnswers
+from sash.aggregators.binding import Rows, bind
+from sash.aggregators.columns import Leaf
+from sash.aggregators.compiling import Compiled
+from sash.operators.base import Monoid, Operator
+from sash.operators.laws import vet
+
+
+def types_of(leaves: list[Leaf]) -> tuple[tuple[np.dtype[Any], ...], ...]:
+    """The types of the columns that each leaf lifts."""
+    return tuple(tuple(c.dtype for c in leaf.inputs) for leaf in leaves)
+
+
+def check(leaves: list[Leaf], monoid: Monoid) -> None:
+    """Find what is wrong before a long computation starts: on the types, and on one row."""
+    for leaf, bound in zip(leaves, monoid.leaves(), strict=True):
+        for given in leaf.inputs[: bound.inputs]:
+            if bound.fixed_width and given.numbers is None:
+                kind = getattr(given.source, "type", getattr(given.source, "dtype", "objects"))
+                raise TypeError(
+                    f"{leaf.operator!r} needs numbers, and was given {_named_type(kind)}."
+                )
+        row = _first(leaf)
+        if row is not None and not type(leaf.operator).__module__.startswith("sash."):
+            values = tuple(c.item(row) for c in leaf.inputs[: bound.inputs])
+            vet(leaf.operator, bound, values)
+
+
+def _first(leaf: Leaf) -> int | None:
+    """The first row on which nothing is missing."""
+    mask = leaf.valid
+    if mask is None:
+        return 0 if len(leaf.inputs[0]) else None
+    found = np.flatnonzero(mask)
+    return int(found[0]) if len(found) else None
+
+
+def _named_type(kind: Any) -> str:
+    return "objects" if str(kind) == "object" else str(kind)
+
+
+@cache
+def _compiled(algorithm: ModuleType, key: Any, types: Any, nulls: Any) -> Compiled:
+    operator: Operator = key.operator
+    return Compiled(algorithm, operator.bind_leaves(types), nulls)
+
+
+class _CodeKey:
+    """An operator as far as its code goes: the columns it reads do not matter."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self.key = operator.code_key()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _CodeKey) and other.key == self.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+class Job:
+    """Rows, an operator and an algorithm; `call` runs one of the algorithm's loops over them."""
+
+    def __init__(
+        self, algorithm: ModuleType, operator: Operator, leaves: list[Leaf], base: int = 0
+    ) -> None:
+        self.algorithm = algorithm
+        self.leaves = leaves
+        types = types_of(leaves)
+        self.monoid = operator.bind_leaves(types)
+        check(leaves, self.monoid)
+        self.compiled: Compiled | None = None
+        self.python: SimpleNamespace | None = None
+        valid = [leaf.valid for leaf in leaves]
+        self.valid = valid
+        if self.monoid.fixed_width:
+            nulls = tuple(mask is not None for mask in valid)
+            self.compiled = _compiled(algorithm, _CodeKey(operator), types, nulls)
+            self.rows: Any = self._arrays(valid, base)
+        else:
+            self.python = bind(algorithm, self.monoid)
+            self.rows = Rows([[c.objects() for c in leaf.inputs] for leaf in leaves], base)
+
+    def _arrays(self, valid: list[Array | None], base: int) -> tuple[Any, ...]:
+        flat: list[Any] = []
+        for leaf, bound, mask in zip(self.leaves, self.monoid.leaves(), valid, strict=True):
+            flat += [c.numbers for c in leaf.inputs[: bound.inputs]]
+            if mask is not None:
+                flat.append(mask)
+        return (*flat, base)
+
+    def buffer(self, length: int) -> Any:
+        """Room for partials."""
+        if self.python is not None:
+            return [None] * length
+        return tuple(
+            np.empty(length, dtype)
+            for leaf in self.monoid.leaves()
+            for _, dtype in leaf.fields or ()
+        )
+
+    def ring(self, length: int) -> Any:
+        """Room for at least this many partials, in a ring."""
+        return self.buffer(ring_length(length))
+
+    def call(self, entry: str, *args: Any) -> Any:
+        if self.compiled is not None:
+            return self.compiled.call(entry, *args)
+        return getattr(self.python, entry)(*args)
+
+    def new_state(self) -> tuple[Any, ...]:
+        """The state of an empty window, flat if it is for compiled code."""
+        python = self.python or bind(self.algorithm, self.monoid)
+        state: tuple[Any, ...] = python.new()
+        return state if self.compiled is None else flatten(state)
+
+    def outputs(self, count: int) -> tuple[Any, list[LeafAnswers]]:
+        """Where `call` writes answers, and the same by leaf."""
+        pairs = list(zip(self.leaves, self.monoid.leaves(), strict=True))
+        answers = [LeafAnswers(leaf, bound, count) for leaf, bound in pairs]
+        if self.compiled is None:
+            return [None] * count, answers
+        flat: list[Array] = []
+        types = iter(self.compiled.answer_types())
+        for leaf_answers, nullable in zip(answers, self.compiled.nullable(), strict=True):
+            answer = leaf_answers.monoid.answer
+            width = len(answer) if isinstance(answer, dict) else 1
+            for name, dtype in [next(types) for _ in range(width)]:
+                leaf_answers.fields[name] = np.empty(count, dtype)
+                flat.append(leaf_answers.fields[name])
+            if nullable:
+                leaf_answers.there = np.ones(count, bool)
+                flat.append(leaf_answers.there)
+        return tuple(flat), answers
+
+    def collect(self, out: Any, answers: list[LeafAnswers]) -> list[LeafAnswers]:
+        """After the call: what plain Python wrote goes to the leaf that answered it."""
+        if self.compiled is None:
+            single = not self.monoid.members
+            for k, leaf_answers in enumerate(answers):
+                leaf_answers.objects = [row if single else row[k] for row in out]
+        for leaf_answers in answers:
+            if leaf_answers.there is not None and leaf_answers.there.all():
+                leaf_answers.there = None
+        return answers
+
+
+def ring_length(count: int) -> int:
+    """The power of two that a ring of `count` partials needs."""
+    return 1 << max(count - 1, 1).bit_length()
+
+
+def flatten(state: Any) -> tuple[Any, ...]:
+    """A state as a flat tuple of numbers: partials by their fields."""
+    flat: list[Any] = []
+    for item in state:
+        flat += flatten(item) if isinstance(item, tuple) else [item]
+    return tuple(flat)

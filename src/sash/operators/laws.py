@@ -1,0 +1,218 @@
+"""The laws of an operator, and what to say when one is broken.
+
+`check_operator` (public as `sash.testing.check_operator`) tries them on values of the caller's;
+`vet` runs an operator once on one row before a long computation starts.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice, product
+from typing import Any
+
+from sash.operators.base import Monoid, Operator, Partial
+from sash.operators.errors import OperatorError
+
+EXHAUSTIVE = 9
+SAMPLES = 2_000
+
+
+class BrokenLaw(AssertionError):  # noqa: N818
+    """An operator breaks a law that it must keep or says it keeps."""
+
+
+def close(a: Any, b: Any) -> bool:
+    """Equal, with floats up to rounding, NaN equal to itself, and tuples by their parts."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(close(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, float) or isinstance(b, float):
+        try:
+            return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) or bool(a != a and b != b)
+        except TypeError:
+            return False
+    equal = a == b
+    return bool(equal.all()) if hasattr(equal, "all") else bool(equal)
+
+
+def vet(operator: Operator, monoid: Monoid, values: tuple[Any, ...]) -> None:
+    """Run each function of an operator once, so that a slip is a sentence and not a traceback."""
+    name = operator.name
+    given = ", ".join(repr(v) for v in values)
+    arguments = (*values, 0) if monoid.uses_row else values
+    lifted = _run(f"{name}.lift({given})", monoid.lift, *arguments)
+    identity = monoid.identity()
+    for side, joined in (
+        ("identity ⊕ x", _run(f"{name}.combine", monoid.combine, identity, lifted)),
+        ("x ⊕ identity", _run(f"{name}.combine", monoid.combine, lifted, identity)),
+    ):
+        if not close(joined, lifted):
+            raise OperatorError(
+                f"{name}.identity is not one: with x = lift({given}) = {_shown(lifted)}, "
+                f"{side} is {_shown(joined)}."
+            )
+    _run(f"{name}.combine", monoid.combine, lifted, lifted)
+    _run(f"{name}.lower", monoid.lower, lifted)
+
+
+def _run(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except OperatorError:
+        raise
+    except OverflowError:
+        return arguments[0]  # a value too large is no fault of the operator's
+    except Exception as error:
+        raise OperatorError(f"{what} fails: {type(error).__name__}: {error}.") from error
+
+
+def check_operator(operator: Operator, values: Iterable[Any]) -> None:
+    """Raise `BrokenLaw` with the smallest example found if the operator breaks a law.
+
+    Checked on `values` (tuples, for an operator that reads several columns): that combine stays
+    within the partial's fields, that the identity is one, that combine is associative, and, where
+    it is claimed, commutative, selective and invertible. Floats need agree only up to rounding.
+    """
+    if isinstance(operator, type):
+        raise TypeError(f"give an operator, not its class: write {operator.__name__}().")
+    sample = [v.item() if hasattr(v, "item") and not hasattr(v, "__len__") else v for v in values]
+    if not sample:
+        raise ValueError("check_operator needs at least one value to try.")
+    for leaf in operator.leaves:
+        _Checker(leaf, sample).check()
+
+
+class _Checker:
+    def __init__(self, operator: Operator, sample: Sequence[Any]) -> None:
+        import numpy as np
+
+        self.operator = operator
+        self.sample = sample
+        first = sample[0]
+        kind = np.asarray(first[0] if isinstance(first, tuple) else first).dtype
+        self.monoid = operator.bind(kind if kind.kind in "biuf" else object)
+
+    def check(self) -> None:
+        laws: list[tuple[str, int, Callable[..., str | None]]] = [
+            ("closure", 2, self.closure),
+            ("identity", 1, self.identity),
+            ("associativity", 3, self.associativity),
+        ]
+        if self.operator.commutative:
+            laws.append(("commutativity", 2, self.commutativity))
+        if self.operator.selective:
+            laws.append(("selectivity", 2, self.selectivity))
+        if self.monoid.inverse is not None:
+            laws.append(("inverse", 2, self.inverse))
+        for law, arity, broken in laws:
+            for values in self.windows(arity):
+                if broken(*self.lifted(values)):
+                    values = self.smallest(values, broken)
+                    reason = broken(*self.lifted(values))
+                    shown = ", ".join(repr(v) for v in values)
+                    raise BrokenLaw(
+                        f"{self.operator.name} breaks {law} on the values {shown}: {reason}."
+                    )
+
+    def windows(self, arity: int) -> Iterable[tuple[Any, ...]]:
+        """All tuples of values if they are few, else a repeatable random choice of them."""
+        if len(self.sample) <= EXHAUSTIVE:
+            return product(self.sample, repeat=arity)
+        chance = random.Random(0)
+        return (tuple(chance.choices(self.sample, k=arity)) for _ in range(SAMPLES))
+
+    def lifted(self, values: tuple[Any, ...]) -> list[Partial]:
+        partials = []
+        for row, value in enumerate(values):
+            arguments = tuple(value) if self.monoid.inputs > 1 else (value,)
+            arguments = arguments[: self.monoid.inputs]
+            partials.append(self.monoid.lift(*arguments, *([row] * self.monoid.uses_row)))
+        return partials
+
+    def smallest(
+        self, values: tuple[Any, ...], broken: Callable[..., str | None]
+    ) -> tuple[Any, ...]:
+        """Simpler values that break the same law, one by one."""
+        for at in range(len(values)):
+            for simpler in _simpler(values[at]):
+                tried = (*values[:at], simpler, *values[at + 1 :])
+                try:
+                    still = broken(*self.lifted(tried))
+                except (ArithmeticError, TypeError, ValueError):
+                    continue
+                if still:
+                    values = tried
+                    break
+        return values
+
+    def closure(self, a: Partial, b: Partial) -> str | None:
+        joined = self.monoid.combine(a, b)
+        if self.monoid.fields is None:
+            return None
+        for (field, dtype), value in zip(self.monoid.fields, joined, strict=True):
+            is_number = isinstance(value, (int, float)) or hasattr(value, "dtype")
+            if not is_number or (dtype.kind in "iu" and isinstance(value, float)):
+                return f"the field {field} of a ⊕ b is {value!r}, which is no {dtype}"
+        return None
+
+    def identity(self, a: Partial) -> str | None:
+        identity = self.monoid.identity()
+        for side, joined in (
+            ("identity ⊕ a", self.monoid.combine(identity, a)),
+            ("a ⊕ identity", self.monoid.combine(a, identity)),
+        ):
+            if not close(joined, a):
+                return f"{side} is {_shown(joined)} and a is {_shown(a)}"
+        return None
+
+    def associativity(self, a: Partial, b: Partial, c: Partial) -> str | None:
+        combine = self.monoid.combine
+        left, right = combine(combine(a, b), c), combine(a, combine(b, c))
+        if close(left, right) or close(self.monoid.lower(left), self.monoid.lower(right)):
+            return None
+        return f"(a ⊕ b) ⊕ c is {_shown(left)} and a ⊕ (b ⊕ c) is {_shown(right)}"
+
+    def commutativity(self, a: Partial, b: Partial) -> str | None:
+        one, other = self.monoid.combine(a, b), self.monoid.combine(b, a)
+        if close(one, other) or close(self.monoid.lower(one), self.monoid.lower(other)):
+            return None
+        return f"a ⊕ b is {_shown(one)} and b ⊕ a is {_shown(other)}"
+
+    def selectivity(self, a: Partial, b: Partial) -> str | None:
+        joined = self.monoid.combine(a, b)
+        if close(joined, a) or close(joined, b):
+            return None
+        return f"a ⊕ b is {_shown(joined)}, neither a ({_shown(a)}) nor b ({_shown(b)})"
+
+    def inverse(self, a: Partial, b: Partial) -> str | None:
+        assert self.monoid.inverse is not None
+        total = self.monoid.combine(a, b)
+        left = self.monoid.inverse(total, a)
+        if close(left, b) or close(self.monoid.lower(left), self.monoid.lower(b)):
+            return None
+        return f"inverse(a ⊕ b, a) is {_shown(left)} and b is {_shown(b)}"
+
+
+def _simpler(value: Any) -> Iterable[Any]:
+    """Values that are easier to think about, the easiest first."""
+    if isinstance(value, tuple):
+        return ((s, *value[1:]) for s in _simpler(value[0])) if value else ()
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(value, str):
+            return (value[:n] for n in range(len(value)))
+        return ()
+    kind = type(value)
+    if value != value or value in (math.inf, -math.inf):
+        return islice((kind(k) for k in (0, 1, 2)), 3)
+    found: list[Any] = [kind(k) for k in (0, 1, -1, 2, 3, 5, 10) if abs(k) <= abs(value)]
+    if isinstance(value, float):
+        found += [float(round(value, digits)) for digits in (0, 1, 2)]
+    return [f for f in found if f != value]
+
+
+def _shown(partial: Partial) -> str:
+    fields = getattr(partial, "_fields", None)
+    if fields is None:
+        return repr(partial)
+    return "(" + ", ".join(f"{n}={v!r}" for n, v in zip(fields, partial, strict=True)) + ")"

@@ -1,0 +1,217 @@
+"""`sash.rolling`: any aggregate over sliding windows of arrays."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sash.aggregators import sba
+from sash.aggregators.answers import Array, LeafAnswers, dress
+from sash.aggregators.columns import leaves as read_leaves
+from sash.aggregators.compiling import compile_plain
+from sash.aggregators.registry import for_operator
+from sash.aggregators.running import Job
+from sash.operators.base import Operator
+from sash.windows.bounds import CLOSED, count_bounds, time_bounds, times_column
+
+
+def rolling(
+    values: Any,
+    window: int | str | timedelta | np.timedelta64,
+    op: Operator,
+    *,
+    times: Any = None,
+    every: int | None = None,
+    min_size: int = 1,
+    closed: str = "right",
+    algorithm: str = "auto",
+    threads: int = 1,
+) -> Any:
+    """The answer of `op` for the window that ends at each row.
+
+    values     a NumPy or Arrow array, a pandas or polars series, a list; several columns as a
+               table, a data frame or a dict, of which `op` names those it reads
+    window     a number of rows (1000), or a length of time ("1h", a timedelta) with `times`
+    times      the time of each row, which must not go back; with integers, write "60i"
+    every      answer only each so-many-th row
+    min_size   no answer until the window holds so many rows
+    closed     which ends of the window count: right, (t - w, t]; left; both; neither
+    algorithm  a name from `sash.algorithms()`; "auto" picks the fastest
+    threads    split the work over so many threads; the answers are the same to the bit
+
+    NumPy comes back as NumPy (a missing answer is NaN, NaT or None), Arrow and what speaks it as
+    Arrow, a list as a list. An operator with several answers gives a dict or a table.
+
+    >>> import sash
+    >>> sash.rolling([3, 1, 4, 1, 5], 3, sash.Max())
+    [3, 3, 4, 4, 5]
+    """
+    _check(op, every, min_size, closed, threads)
+    leaves, kind = read_leaves(values, op)
+    rows = len(leaves[0].inputs[0])
+    module = sba if algorithm == "auto" else for_operator(algorithm, op)
+    if _is_count(window):
+        bounds = _Bounds.of_rows(rows, int(window), every or 1, closed)  # type: ignore[arg-type]
+    elif times is None:
+        raise ValueError(f"a window of {window!r} needs the rows' times: give times=…")
+    else:
+        given = times_column(times, rows)
+        bounds = _Bounds(rows, *time_bounds(given, window, every or 1, closed))
+    # Each leaf has a loop of its own: it is compiled once, whatever it is asked together with.
+    answers = []
+    for leaf in leaves:
+        job = Job(module, leaf.operator, [leaf])
+        roll = _roll_rows if bounds.plain else _roll_bounds
+        found = roll(job, bounds, threads)
+        _settle(job, found, bounds, min_size)
+        answers.append(found)
+    return dress(op, answers, kind)
+
+
+class _Bounds:
+    """Which rows each answer is for. The last so many at each row need not be listed."""
+
+    def __init__(
+        self, rows: int, starts: Array | None, ends: Array | None, length: int = 0
+    ) -> None:
+        self.rows = rows
+        self.length = length
+        self.plain = starts is None
+        self._starts, self._ends = starts, ends
+
+    @classmethod
+    def of_rows(cls, rows: int, length: int, every: int, closed: str) -> _Bounds:
+        if length < 1:
+            raise ValueError(f"a window holds at least 1 row, not {length}.")
+        if closed == "right" and every == 1:
+            return cls(rows, None, None, min(length, max(rows, 1)))
+        return cls(rows, *count_bounds(rows, length, every, closed))
+
+    @property
+    def starts(self) -> Array:
+        if self._starts is None:
+            self._starts, self._ends = count_bounds(self.rows, self.length, 1, "right")
+        return self._starts
+
+    @property
+    def ends(self) -> Array:
+        if self._ends is None:
+            self._starts, self._ends = count_bounds(self.rows, self.length, 1, "right")
+        return self._ends
+
+
+def _check(op: Any, every: Any, min_size: Any, closed: str, threads: Any) -> None:
+    if isinstance(op, type) and issubclass(op, Operator):
+        raise TypeError(f"give an operator, not its class: write {op.__name__}().")
+    if not isinstance(op, Operator):
+        raise TypeError(f"op must be an operator such as sash.Max(), not {op!r}.")
+    if closed not in CLOSED:
+        raise ValueError(f"closed must be one of {', '.join(CLOSED)}, not {closed!r}.")
+    for name, number, least in (
+        ("every", 1 if every is None else every, 1),
+        ("min_size", min_size, 0),
+        ("threads", threads, 1),
+    ):
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise TypeError(f"{name} must be a whole number, not {number!r}.")
+        if number < least:
+            raise ValueError(f"{name} must be at least {least}, not {number}.")
+
+
+def _is_count(window: Any) -> bool:
+    if isinstance(window, (str, timedelta, np.timedelta64)):
+        return False
+    if isinstance(window, (int, np.integer)) and not isinstance(window, bool):
+        return True
+    raise TypeError(
+        f"a window is a number of rows, such as 1000, or a length of time, such as '1h'; "
+        f"not {window!r}."
+    )
+
+
+def _roll_rows(job: Job, bounds: _Bounds, threads: int) -> LeafAnswers:
+    rows, length = bounds.rows, bounds.length
+    out, (answers,) = job.outputs(rows)
+    if job.algorithm is not sba:
+        _one_thread(job, threads)
+        rings = tuple(job.ring(length) for _ in job.algorithm.RINGS)
+        job.call("slide", rings, job.new_state(), job.rows, rows, length, out)
+        return job.collect(out, [answers])[0]
+    entry = "roll_long" if length >= sba.BLOCK else "roll_short"
+
+    def part(start: int, end: int) -> None:
+        lcs = job.buffer(2 * max(length, sba.BLOCK) + 1)
+        csa = job.buffer(sba.BLOCK)
+        job.call(entry, job.rows, start, end, length, lcs, csa, out)
+
+    chunks = -(-rows // length)
+    each = -(-chunks // _useful(threads, chunks)) * length
+    _in_parts(part, [*range(0, rows, each), rows] if rows else [0])
+    return job.collect(out, [answers])[0]
+
+
+def _roll_bounds(job: Job, bounds: _Bounds, threads: int) -> LeafAnswers:
+    starts, ends = bounds.starts, bounds.ends
+    count = len(starts)
+    out, (answers,) = job.outputs(count)
+    if job.algorithm is not sba:
+        _one_thread(job, threads)
+        if count:
+            # What enters between two answers is there before what leaves between them has left.
+            room = int((ends - np.concatenate([starts[:1], starts[:-1]])).max())
+            rings = tuple(job.ring(room) for _ in job.algorithm.RINGS)
+            state = job.new_state()
+            job.call("slide_bounds", rings, state, job.rows, starts, ends, 0, count, out)
+        return job.collect(out, [answers])[0]
+    widest = int((ends - starts).max(initial=1))
+
+    def part(first: int, last: int) -> None:
+        job.call("roll_bounds", job.rows, starts, ends, first, last, job.ring(widest), out)
+
+    cuts = [0, count] if count else [0]
+    if threads > 1 and count:
+        find = compile_plain(sba.boundary_before)
+        wanted = [count * k // threads for k in range(1, threads)]
+        cuts = sorted({0, count, *(int(find(starts, ends, count, w)) for w in wanted)})
+    _in_parts(part, cuts)
+    return job.collect(out, [answers])[0]
+
+
+def _one_thread(job: Job, threads: int) -> None:
+    if threads > 1:
+        name = job.algorithm.__name__.rpartition(".")[2]
+        raise ValueError(f"algorithm={name!r} runs in one thread; threads={threads} needs 'auto'.")
+
+
+def _useful(threads: int, parts: int) -> int:
+    return max(1, min(threads, parts, 4 * (os.cpu_count() or 1)))
+
+
+def _in_parts(part: Any, cuts: list[int]) -> None:
+    """Run part(start, end) between the cuts, in as many threads as there are parts."""
+    ranges = list(pairwise(cuts))
+    if len(ranges) <= 1:
+        for start, end in ranges:
+            part(start, end)
+        return
+    part(0, 0)  # compiled once, before the threads ask for it
+    with ThreadPoolExecutor(len(ranges)) as pool:
+        for done in [pool.submit(part, start, end) for start, end in ranges]:
+            done.result()
+
+
+def _settle(job: Job, answers: LeafAnswers, bounds: _Bounds, min_size: int) -> None:
+    """Windows that hold no value, or too few rows, answer as they should."""
+    (mask,) = job.valid
+    if mask is not None:
+        before = np.concatenate([[0], np.cumsum(mask)])
+        answers.settle_empty(before[bounds.ends] == before[bounds.starts])
+    elif not bounds.plain:
+        answers.settle_empty(bounds.ends == bounds.starts)
+    if not bounds.plain or min_size > 1:
+        answers.hide(bounds.ends - bounds.starts < min_size)
