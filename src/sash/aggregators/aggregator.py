@@ -193,7 +193,7 @@ class Aggregator:
         if self._dtype is not None:
             return self._dtype
         if isinstance(value, np.generic):
-            return np.dtype(value.dtype)
+            return np.dtype(type(value))
         known = {bool: "int8", int: "int64", float: "float64", type(None): "float64"}
         return np.dtype(known.get(type(value), object))
 

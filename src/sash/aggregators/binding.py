@@ -17,16 +17,8 @@ from sash.aggregators.primitives import PRIMITIVES, Partial
 from sash.operators.base import Monoid
 from sash.operators.laws import close
 
-OWN = (
-    "new",
-    "insert",
-    "evict",
-    "query",
-    "check_invariants",
-    "roll_long",
-    "roll_short",
-    "roll_bounds",
-)
+LOOPS = ("roll_long", "roll_short", "roll_bounds")
+OWN = ("new", "insert", "evict", "query", "check_invariants", *LOOPS)
 SHARED = ("size", "span", "bulk_insert", "bulk_evict", "slide", "slide_bounds")
 
 

@@ -245,10 +245,11 @@ def leaves(values: Any, operator: Operator) -> tuple[list[Leaf], Kind]:
         else:
             columns = list(named.items())
             if len(columns) < least or (most is not None and len(columns) > most):
+                named_so = ", ".join(repr(name) for name in named)
+                hint = f"; name those it reads, of {named_so}" if len(columns) > least else ""
                 raise ValueError(
                     f"{leaf!r} reads {least} column{'s' * (least != 1)} and was given "
-                    f"{len(columns)}; name the columns it reads, as in "
-                    f"{leaf.name}({', '.join(repr(str(n)) for n, _ in columns[:least])})."
+                    f"{len(columns)}{hint}."
                 )
         inputs = tuple(c for _, c in columns[: max(leaf.inputs, 1)])
         payload = columns if leaf.takes == "same" else columns[leaf.inputs :]
@@ -287,7 +288,7 @@ def _named(columns: dict[str, Column], name: str, leaf: Operator) -> Column:
             f"{leaf!r} reads the column {name!r}, and the values are one column without a name; "
             f"give a table or a dict, or write {leaf.name}()."
         )
-    raise ValueError(f"{leaf!r}: there is no column {name!r}; there are {', '.join(columns)}.")
+    raise ValueError(f"{leaf!r}: there is no column {name!r} among {', '.join(columns)}.")
 
 
 def _check_types(leaf: Operator, inputs: tuple[Column, ...]) -> None:

@@ -128,7 +128,7 @@ class Compiled:
                 if function is None:
                     continue
                 try:
-                    numba.njit(function.py_func).compile(signature)
+                    numba.njit(function.py_func, _nrt=False).compile(signature)
                 except NumbaError as own:
                     return (
                         f"{leaf.name}.{name} does not compile: {_first_reason(own)} Write it with "
@@ -141,7 +141,8 @@ class Compiled:
 def compile_plain(function: FunctionType) -> Callable[..., Any]:
     """A function over arrays, compiled as it stands and kept in the same cache."""
     source = textwrap.dedent(inspect.getsource(function))
-    text = f"from numba import njit\n\n\n@njit(nogil=True, cache=True)\n{source}"
+    header = "from __future__ import annotations\nfrom numba import njit\n\n\n"
+    text = f"{header}@njit(nogil=True, cache=True)\n{source}"
     compiled: Callable[..., Any] = getattr(_load(text, {}), function.__name__)
     return compiled
 
@@ -196,8 +197,8 @@ def _loaded(text: str, injected: dict[str, Any]) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     spec.loader.exec_module(module)
+    sys.modules[name] = module
     return module
 
 

@@ -41,6 +41,7 @@ VALUE = "value"
 """As the type of a field or an answer: that of the (first) column the operator reads."""
 
 NOT_GIVEN: Any = object()
+EMPTY: Any = inspect.Parameter.empty
 
 REQUIRED = {"identity": 0, "lift": None, "combine": 2, "lower": 1}
 OPTIONAL = {"inverse": 2}
@@ -187,15 +188,13 @@ class Operator:
                     f"{self.name} takes column names, not {column!r}; "
                     f"values go to sash.rolling or insert."
                 )
+        typed = self.for_type is not None  # options without a default come from the type then
+        ours = [k for k, v in self.defaults.items() if v is not EMPTY or not typed]
         for option in options:
-            if option not in self.defaults:
-                known = ", ".join(name for name in self.defaults) or "none"
+            if option not in ours:
+                known = ", ".join(ours) or "none"
                 raise OperatorError(f"{self.name} has no option {option!r} (it has: {known}).")
-        missing = [
-            name
-            for name, value in self.defaults.items()
-            if value is inspect.Parameter.empty and name not in options and not self.for_type
-        ]
+        missing = [k for k in ours if self.defaults[k] is EMPTY and k not in options]
         if missing:
             raise OperatorError(f"{self.name} needs a value for its option {missing[0]!r}.")
         self.columns = columns
@@ -443,10 +442,8 @@ def _options_of(functions: Mapping[str, FunctionType]) -> dict[str, Any]:
     for function in functions.values():
         for parameter in inspect.signature(function).parameters.values():
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-                known = options.get(parameter.name, inspect.Parameter.empty)
-                options[parameter.name] = (
-                    parameter.default if known is inspect.Parameter.empty else known
-                )
+                known = options.get(parameter.name, EMPTY)
+                options[parameter.name] = parameter.default if known is EMPTY else known
     return options
 
 
@@ -455,7 +452,7 @@ CANNOT_LOWER = (ArithmeticError, ValueError, LookupError, AttributeError)
 
 def _check_shape(made: type[Operator]) -> None:
     """Run what can be run without a value, so that a slip is found where it was written."""
-    if inspect.Parameter.empty in made.defaults.values() and made.for_type is None:
+    if EMPTY in made.defaults.values() and made.for_type is None:
         return
     try:
         monoid = made().bind()
@@ -463,6 +460,12 @@ def _check_shape(made: type[Operator]) -> None:
         monoid.combine(identity, identity)
     except NameError:  # of something that the file defines further down
         return
+    except OperatorError:
+        raise
+    except Exception as error:
+        raise OperatorError(
+            f"{made.name} fails on its own identity: {type(error).__name__}: {error}."
+        ) from error
 
 
 def _cannot_lower(lower: Callable[[Partial], Any], identity: Partial) -> bool:

@@ -43,6 +43,10 @@ def vet(operator: Operator, monoid: Monoid, values: tuple[Any, ...]) -> None:
     arguments = (*values, 0) if monoid.uses_row else values
     lifted = _run(f"{name}.lift({given})", monoid.lift, *arguments)
     identity = monoid.identity()
+    for what, partial in ((f"lift({given})", lifted), ("identity()", identity)):
+        wrong = _misfit(monoid, partial)
+        if wrong:
+            raise OperatorError(f"{name}.{what} returned {wrong}.")
     for side, joined in (
         ("identity ⊕ x", _run(f"{name}.combine", monoid.combine, identity, lifted)),
         ("x ⊕ identity", _run(f"{name}.combine", monoid.combine, lifted, identity)),
@@ -54,6 +58,15 @@ def vet(operator: Operator, monoid: Monoid, values: tuple[Any, ...]) -> None:
             )
     _run(f"{name}.combine", monoid.combine, lifted, lifted)
     _run(f"{name}.lower", monoid.lower, lifted)
+
+
+def _misfit(monoid: Monoid, partial: Partial) -> str | None:
+    """A field of a partial that is not of the type declared for it."""
+    for (field, dtype), value in zip(monoid.fields or (), partial, strict=False):
+        is_number = isinstance(value, (int, float)) or hasattr(value, "dtype")
+        if not is_number or (dtype.kind in "iu" and isinstance(value, float)):
+            return f"{value!r} for the field {field}, which is declared {dtype}"
+    return None
 
 
 def _run(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -147,14 +160,8 @@ class _Checker:
         return values
 
     def closure(self, a: Partial, b: Partial) -> str | None:
-        joined = self.monoid.combine(a, b)
-        if self.monoid.fields is None:
-            return None
-        for (field, dtype), value in zip(self.monoid.fields, joined, strict=True):
-            is_number = isinstance(value, (int, float)) or hasattr(value, "dtype")
-            if not is_number or (dtype.kind in "iu" and isinstance(value, float)):
-                return f"the field {field} of a ⊕ b is {value!r}, which is no {dtype}"
-        return None
+        wrong = _misfit(self.monoid, self.monoid.combine(a, b))
+        return f"a ⊕ b has {wrong}" if wrong else None
 
     def identity(self, a: Partial) -> str | None:
         identity = self.monoid.identity()

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.operators.base import Monoid, Operator, operator
+from sash.operators.base import Monoid, operator
 
 LARGEST_LOG = math.log(sys.float_info.max)
 
@@ -121,10 +121,11 @@ class Sum(FloatSum):
     def bind(self, *types: Any) -> Monoid:
         kind = np.dtype(types[0]).kind if types else "f"
         made, answer = SUMS.get(kind, (ObjectSum, None))
-        return replace(made().bind(*types), name="Sum", answer=answer)
+        monoid: Monoid = made().bind(*types)
+        return replace(monoid, name="Sum", answer=answer)
 
 
-SUMS: dict[str, tuple[type[Operator], str | None]] = {
+SUMS: dict[str, tuple[Any, str | None]] = {
     "f": (FloatSum, "float64"),
     "i": (IntegerSum, "int64"),
     "b": (IntegerSum, "int64"),
@@ -137,7 +138,7 @@ class Product:
     """The product, held as a mantissa and a power of two, so that no part of it overflows."""
 
     def identity():
-        return 1.0, 0
+        return 0.5, 1
 
     def lift(v):
         mantissa, exponent = math.frexp(v)
