@@ -190,12 +190,9 @@ class Aggregator:
             self._insert(self._monoid.identity(), earlier + 1)
 
     def _type_of(self, value: Any) -> np.dtype[Any]:
-        if self._dtype is not None:
-            return self._dtype
-        if isinstance(value, np.generic):
-            return np.dtype(type(value))
         known = {bool: "int8", int: "int64", float: "float64", type(None): "float64"}
-        return np.dtype(known.get(type(value), object))
+        of_value = type(value) if isinstance(value, np.generic) else known.get(type(value), object)
+        return self._dtype or np.dtype(of_value)
 
     def _cells(self, value: Any) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
         """For each leaf, the values it lifts and those it takes its answer from."""

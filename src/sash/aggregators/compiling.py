@@ -28,7 +28,7 @@ import numba
 import numpy as np
 from numba.core import types
 from numba.core.errors import NumbaError
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 from sash.aggregators.generating import Writer
 from sash.operators.base import Monoid
@@ -45,6 +45,19 @@ def _as_tuple(result):  # type: ignore[no-untyped-def]  # Numba compares the par
     if isinstance(result, types.BaseTuple):
         return lambda result: result
     return lambda result: (result,)
+
+
+@intrinsic
+def present(typing_context, optional):  # type: ignore[no-untyped-def]
+    """The value of an optional that is known to be there."""
+
+    def unwrap(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        if not isinstance(optional, types.Optional):
+            return arguments[0]
+        return context.make_helper(builder, optional, value=arguments[0]).data
+
+    kind = optional.type if isinstance(optional, types.Optional) else optional
+    return kind(optional), unwrap
 
 
 class Compiled:
@@ -128,7 +141,7 @@ class Compiled:
                 if function is None:
                     continue
                 try:
-                    numba.njit(function.py_func, _nrt=False).compile(signature)
+                    numba.njit(_nrt=False)(function.py_func).compile(signature)  # type: ignore[call-overload]
                 except NumbaError as own:
                     return (
                         f"{leaf.name}.{name} does not compile: {_first_reason(own)} Write it with "

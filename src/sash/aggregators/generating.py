@@ -32,8 +32,7 @@ from __future__ import annotations
 from collections import namedtuple
 from math import inf, nan
 from numba import njit, {types}
-from numba.typed.typedobjectutils import _nonoptional
-from sash.aggregators.compiling import as_tuple
+from sash.aggregators.compiling import as_tuple, present
 '''
 SCALARS = "boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64"
 INLINE = '@njit(inline="always")\n'
@@ -236,7 +235,7 @@ class Writer:
             if self.may_be_null(leaf):
                 text.append(f"    if {prefix}r is None:\n        out[{k}][j] = False\n    else:\n")
                 if isinstance(leaf.answer, dict):
-                    text.append(f"        {prefix}r = _nonoptional({prefix}r)\n")
+                    text.append(f"        {prefix}r = present({prefix}r)\n")
                 text += [f"        {store}\n" for store in stores]
                 k += 1
             else:

@@ -62,7 +62,9 @@ def vet(operator: Operator, monoid: Monoid, values: tuple[Any, ...]) -> None:
 
 def _misfit(monoid: Monoid, partial: Partial) -> str | None:
     """A field of a partial that is not of the type declared for it."""
-    for (field, dtype), value in zip(monoid.fields or (), partial, strict=False):
+    if monoid.fields is None:
+        return None
+    for (field, dtype), value in zip(monoid.fields, partial, strict=True):
         is_number = isinstance(value, (int, float)) or hasattr(value, "dtype")
         if not is_number or (dtype.kind in "iu" and isinstance(value, float)):
             return f"{value!r} for the field {field}, which is declared {dtype}"
@@ -138,8 +140,8 @@ class _Checker:
     def lifted(self, values: tuple[Any, ...]) -> list[Partial]:
         partials = []
         for row, value in enumerate(values):
-            arguments = tuple(value) if self.monoid.inputs > 1 else (value,)
-            arguments = arguments[: self.monoid.inputs]
+            several = self.operator.column_counts()[0] > 1
+            arguments = (tuple(value) if several else (value,))[: self.monoid.inputs]
             partials.append(self.monoid.lift(*arguments, *([row] * self.monoid.uses_row)))
         return partials
 
