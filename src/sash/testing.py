@@ -44,7 +44,7 @@ class Counting:
                     inverse=None if inverse is None else counting._counted(inverse),
                 )
 
-        counted = Counted(*operator.columns, **operator.options)
+        counted = Counted(*operator.columns, **operator.given())
         counted.name = operator.name
         return counted
 

@@ -248,7 +248,7 @@ class Operator:
         constants = dict(self.options)
         if self.for_type is not None:
             typed = type(self).for_type(value)
-            constants.update({k: v for k, v in typed.items() if k not in self._given()})
+            constants.update({k: v for k, v in typed.items() if k not in self.given()})
         functions = {
             name: _with_options(function, constants) for name, function in self.functions.items()
         }
@@ -291,8 +291,9 @@ class Operator:
         """Settle the types of each leaf's columns."""
         return self.bind(*types[0])
 
-    def _given(self) -> set[str]:
-        return {k for k, v in self.options.items() if v is not self.defaults[k]}
+    def given(self) -> dict[str, Any]:
+        """The options that differ from their defaults."""
+        return {k: v for k, v in self.options.items() if v is not self.defaults[k]}
 
     def _typed_answer(self, value: np.dtype[Any]) -> Any:
         if callable(self.answer):
@@ -309,7 +310,7 @@ class Operator:
 
     def __repr__(self) -> str:
         given = [repr(column) for column in self.columns]
-        given += [f"{k}={v!r}" for k, v in self.options.items() if k in self._given()]
+        given += [f"{k}={v!r}" for k, v in self.given().items()]
         return f"{self.name}({', '.join(given)})"
 
     def __eq__(self, other: object) -> bool:
