@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sash.operators.base import Monoid, Operator
+from sash.operators.base import Operator
 from sash.operators.laws import BrokenLaw, check_operator
+from sash.operators.monoid import Monoid
 
 __all__ = ["BrokenLaw", "Counting", "check_operator"]
 

@@ -20,10 +20,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sash.operators.base import Monoid
 from sash.operators.errors import OperatorError
 from sash.operators.hashing import encoded, hashes
 from sash.operators.laws import check_operator
+from sash.operators.monoid import Monoid
 from sash.operators.sketches import ApproxCountDistinct, ApproxQuantile, Bloom, CountMin
 
 NAN = float("nan")

@@ -15,7 +15,8 @@ from sash.aggregators.binding import bind
 from sash.aggregators.generating import state_layout
 from sash.aggregators.registry import for_operator
 from sash.aggregators.running import Job, flatten, ring_length
-from sash.operators.base import NOT_GIVEN, Monoid, Operator, Partial
+from sash.operators.base import Operator
+from sash.operators.monoid import NOT_GIVEN, Monoid, Partial
 
 STALE: Any = object()
 FEW_ROWS = 512

@@ -8,7 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from sash.aggregators.columns import Column, Kind, Leaf, with_missing
-from sash.operators.base import NOT_GIVEN, VALUE, Monoid, Operator
+from sash.operators.base import Operator
+from sash.operators.functions import VALUE
+from sash.operators.monoid import NOT_GIVEN, Monoid
 
 Array = np.ndarray[Any, Any]
 

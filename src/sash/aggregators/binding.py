@@ -14,8 +14,8 @@ from typing import Any
 
 from sash.aggregators import driving
 from sash.aggregators.primitives import PRIMITIVES, Partial
-from sash.operators.base import Monoid
 from sash.operators.laws import close
+from sash.operators.monoid import Monoid
 
 LOOPS = ("roll_long", "roll_short", "roll_bounds")
 OWN = ("new", "insert", "evict", "query", "check_invariants", *LOOPS)

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sash.operators.base import VALUE, Operator
+from sash.operators.base import Operator
+from sash.operators.functions import VALUE
 
 Kind = Literal["numpy", "arrow", "list"]
 

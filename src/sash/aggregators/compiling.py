@@ -31,8 +31,8 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload
 
 from sash.aggregators.generating import Writer
-from sash.operators.base import Monoid
 from sash.operators.errors import OperatorError
+from sash.operators.monoid import Monoid
 
 
 def as_tuple(result: Any) -> Any:

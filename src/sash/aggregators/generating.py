@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from sash.aggregators.binding import LOOPS, called_by, functions_of
-from sash.operators.base import Monoid
 from sash.operators.errors import OperatorError
+from sash.operators.monoid import Monoid
 
 HEADER = '''\
 """Written by sash: {title}."""

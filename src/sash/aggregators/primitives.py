@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sash.operators import base
+from sash.operators import monoid
 
-Partial = base.Partial
+Partial = monoid.Partial
 Ring = Any
 State = Any
 

@@ -12,8 +12,9 @@ from sash.aggregators.answers import Array, LeafAnswers
 from sash.aggregators.binding import Rows, bind
 from sash.aggregators.columns import Leaf
 from sash.aggregators.compiling import Compiled
-from sash.operators.base import Monoid, Operator
+from sash.operators.base import Operator
 from sash.operators.laws import vet
+from sash.operators.monoid import Monoid
 
 
 def types_of(leaves: list[Leaf]) -> tuple[tuple[np.dtype[Any], ...], ...]:

@@ -22,133 +22,29 @@ operator, given when it is made:
 
 from __future__ import annotations
 
-import inspect
-from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
 
 from sash.operators.errors import OperatorError
-
-Partial = Any
-"""A fixed-width partial is a named tuple of numbers; an object partial is whatever was returned."""
-
-VALUE = "value"
-"""As the type of a field or an answer: that of the (first) column the operator reads."""
-
-NOT_GIVEN: Any = object()
-EMPTY: Any = inspect.Parameter.empty
-
-REQUIRED = {"identity": 0, "lift": None, "combine": 2, "lower": 1}
-OPTIONAL = {"inverse": 2}
-FIELD_TYPES: tuple[str, ...] = (
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
+from sash.operators.functions import (
+    EMPTY,
+    OPTIONAL,
+    REQUIRED,
+    VALUE,
+    cannot_lower,
+    checked_fields,
+    counted,
+    functions_of,
+    guarding,
+    making,
+    options_of,
+    positional,
+    with_options,
 )
-FIELD_TYPES += ("float32", "float64")
-
-
-@cache
-def partial_class(names: tuple[str, ...]) -> Any:
-    """The named tuple for a partial with these fields; one class per list of names."""
-    return namedtuple("Partial", names)
-
-
-@cache
-def _answers_class(names: tuple[str, ...]) -> Any:
-    return namedtuple("Answers", names)
-
-
-def as_tuple(result: Any) -> tuple[Any, ...]:
-    """A one-field partial may be returned bare."""
-    return result if isinstance(result, tuple) else (result,)
-
-
-@dataclass(frozen=True)
-class Monoid:
-    """An operator with its types settled: what an aggregator computes with.
-
-    `fields` are the (name, dtype) pairs of a fixed-width partial, or None if it is an object.
-    `members` are the named monoids a composite is made of; its fields are theirs.
-    `empty` is what no value at all answers, where `lower(identity())` does not tell it from a
-    value; `guarded` says that `lower` cannot be asked about the identity, which answers null.
-    `functions` and `constants` are the user's own functions and option values, from which
-    compiled code is generated; `identity` … `lower` are the same, ready to call from Python.
-    """
-
-    name: str
-    fields: tuple[tuple[str, np.dtype[Any]], ...] | None
-    identity: Callable[[], Partial]
-    lift: Callable[..., Partial]
-    combine: Callable[[Partial, Partial], Partial]
-    lower: Callable[[Partial], Any]
-    inverse: Callable[[Partial, Partial], Partial] | None = None
-    commutative: bool = False
-    selective: bool = False
-    inputs: int = 1
-    uses_row: bool = False
-    takes: str | None = None
-    empty: Any = NOT_GIVEN
-    guarded: bool = False
-    answer: Any = None
-    functions: Mapping[str, FunctionType] = field(default_factory=dict)
-    sources: Mapping[str, str] = field(default_factory=dict)
-    constants: Mapping[str, Any] = field(default_factory=dict)
-    members: tuple[tuple[str, Monoid], ...] = ()
-
-    @property
-    def fixed_width(self) -> bool:
-        """Whether partials are a few numbers, so that the operator can be compiled."""
-        if self.members:
-            return all(member.fixed_width for _, member in self.members)
-        return self.fields is not None
-
-    @property
-    def invertible(self) -> bool:
-        return self.inverse is not None
-
-    @property
-    def partial(self) -> Any:
-        """The named tuple class of a fixed-width partial."""
-        if self.members:
-            return partial_class(tuple(name for name, _ in self.members))
-        return partial_class(tuple(name for name, _ in self.fields or ()))
-
-    def leaves(self) -> Iterator[Monoid]:
-        """The monoids that read columns: the members of a composite, or this one."""
-        if not self.members:
-            yield self
-        for _, member in self.members:
-            yield from member.leaves()
-
-    def named_answers(self, answers: Iterable[Any]) -> Any:
-        """The members' answers under their names."""
-        return _answers_class(tuple(name for name, _ in self.members))._make(answers)
-
-    def lift_cells(self, cells: Iterator[tuple[Any, ...]], row: int) -> Partial:
-        """Lift one row, given for each leaf the values it reads; nulls are skipped."""
-        if self.members:
-            return self.partial._make([m.lift_cells(cells, row) for _, m in self.members])
-        values = next(cells)
-        if any(value is None for value in values):
-            return self.identity()
-        values = values[: self.inputs]
-        return self.lift(*values, row) if self.uses_row else self.lift(*values)
-
-    def empty_answer(self) -> Any:
-        """What a window that holds no value answers; None where there is no such value."""
-        return self.lower(self.identity()) if self.empty is NOT_GIVEN else self.empty
+from sash.operators.monoid import NOT_GIVEN, Monoid, partial_class
 
 
 class Operator:
@@ -175,8 +71,8 @@ class Operator:
         own = [name for name in (*REQUIRED, *OPTIONAL) if name in vars(cls)]
         if "functions" not in vars(cls) and own:
             cls.name = cls.__name__
-            cls.functions = {**cls.functions, **_functions_of(cls, own)}
-            cls.defaults = _options_of(cls.functions)
+            cls.functions = {**cls.functions, **functions_of(cls, own)}
+            cls.defaults = options_of(cls.functions)
             for name in own:
                 delattr(cls, name)
             _check_shape(cls)
@@ -201,7 +97,7 @@ class Operator:
         self.options = {**self.defaults, **options}
         check: Any = type(self).check_options
         if check is not None:
-            wrong = _with_options(check, self.options)()
+            wrong = with_options(check, self.options)()
             if wrong:
                 raise OperatorError(f"{self.name}: {wrong}")
         self.check_columns()
@@ -213,7 +109,7 @@ class Operator:
         least, most = self.column_counts()
         if least <= len(self.columns) and (most is None or len(self.columns) <= most):
             return
-        wanted = _counted(least, "column") + ("" if most == least else " or more")
+        wanted = counted(least, "column") + ("" if most == least else " or more")
         raise OperatorError(f"{self.name} reads {wanted}, and got {', '.join(self.columns)}.")
 
     def column_counts(self) -> tuple[int, int | None]:
@@ -226,12 +122,12 @@ class Operator:
     @property
     def inputs(self) -> int:
         """How many values of a row `lift` reads."""
-        return len(_positional(self.functions["lift"])) - self.uses_row
+        return len(positional(self.functions["lift"])) - self.uses_row
 
     @property
     def uses_row(self) -> bool:
         """Whether `lift` also asks for the row's position, by a parameter called `row`."""
-        return "row" in _positional(self.functions["lift"])
+        return "row" in positional(self.functions["lift"])
 
     @property
     def invertible(self) -> bool:
@@ -250,7 +146,7 @@ class Operator:
             typed = type(self).for_type(value)
             constants.update({k: v for k, v in typed.items() if k not in self.given()})
         functions = {
-            name: _with_options(function, constants) for name, function in self.functions.items()
+            name: with_options(function, constants) for name, function in self.functions.items()
         }
         fields = self._typed_fields(value)
         call: dict[str, Callable[..., Any]] = dict(functions)
@@ -258,10 +154,10 @@ class Operator:
             make = partial_class(tuple(self.fields))
             for name in ("identity", "lift", "combine", "inverse"):
                 if name in call:
-                    call[name] = _making(make, call[name], f"{self.name}.{name}")
-        guarded = self.empty is NOT_GIVEN and _cannot_lower(call["lower"], call["identity"]())
+                    call[name] = making(make, call[name], f"{self.name}.{name}")
+        guarded = self.empty is NOT_GIVEN and cannot_lower(call["lower"], call["identity"]())
         if guarded:
-            call["lower"] = _guarding(call["lower"], call["identity"])
+            call["lower"] = guarding(call["lower"], call["identity"])
         return Monoid(
             name=self.name,
             fields=fields,
@@ -352,8 +248,8 @@ def operator(
 
     def make(cls: type) -> type[Operator]:
         name = cls.__name__
-        functions = _functions_of(cls, (*REQUIRED, *OPTIONAL))
-        fields = _checked_fields(name, partial)
+        functions = functions_of(cls, (*REQUIRED, *OPTIONAL))
+        fields = checked_fields(name, partial)
         body: dict[str, Any] = {
             "__doc__": cls.__doc__,
             "__module__": cls.__module__,
@@ -361,7 +257,7 @@ def operator(
             "name": name,
             "fields": fields,
             "functions": functions,
-            "defaults": _options_of(functions),
+            "defaults": options_of(functions),
             "commutative": commutative,
             "selective": selective,
             "takes": takes,
@@ -376,79 +272,6 @@ def operator(
         return made
 
     return make
-
-
-def _functions_of(cls: type, wanted: Iterable[str]) -> dict[str, FunctionType]:
-    name = cls.__name__
-    functions: dict[str, FunctionType] = {}
-    for function_name in wanted:
-        arity = {**REQUIRED, **OPTIONAL}[function_name]
-        function = vars(cls).get(function_name)
-        if isinstance(function, staticmethod):
-            function = function.__func__
-        if function is None:
-            if function_name in OPTIONAL:
-                continue
-            raise OperatorError(
-                f"{name} has no {function_name}: an operator needs identity, lift, combine "
-                f"and lower."
-            )
-        if not isinstance(function, FunctionType):
-            raise OperatorError(f"{name}.{function_name} must be a plain function.")
-        parameters = _positional(function)
-        if parameters[:1] == ("self",):
-            raise OperatorError(
-                f"{name}.{function_name} has a parameter self: an operator's functions are "
-                f"plain, write `def {function_name}({', '.join(parameters[1:])})`."
-            )
-        if arity is not None and len(parameters) != arity:
-            raise OperatorError(
-                f"{name}.{function_name} takes {len(parameters)} parameters and should take "
-                f"{arity} (options are keyword-only, after a *)."
-            )
-        if arity is None and not parameters:
-            raise OperatorError(f"{name}.{function_name} must take the value to lift.")
-        functions[function_name] = function
-    return functions
-
-
-def _checked_fields(name: str, partial: Any) -> dict[str, str] | None:
-    if partial is object:
-        return None
-    if not isinstance(partial, Mapping) or not partial:
-        raise OperatorError(
-            f"{name}: partial must be a dict of field names and types, such as "
-            f'{{"n": "int64", "total": "float64"}}, or object; it is {partial!r}.'
-        )
-    fields = {}
-    for field_name, kind in partial.items():
-        if not isinstance(field_name, str) or not field_name.isidentifier():
-            raise OperatorError(f"{name}: {field_name!r} cannot be the name of a field.")
-        if kind != VALUE:
-            try:
-                kind = np.dtype(kind).name
-            except TypeError:
-                kind = str(kind)
-            if kind not in FIELD_TYPES:
-                raise OperatorError(
-                    f"{name}: field {field_name} has type {kind}; a field is one of "
-                    f"{', '.join(FIELD_TYPES)} (or make the partial an object)."
-                )
-        fields[field_name] = kind
-    return fields
-
-
-def _options_of(functions: Mapping[str, FunctionType]) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    for function in functions.values():
-        for parameter in inspect.signature(function).parameters.values():
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-                known = options.get(parameter.name, EMPTY)
-                options[parameter.name] = parameter.default if known is EMPTY else known
-    return options
-
-
-CANNOT_LOWER = (ArithmeticError, ValueError, LookupError, AttributeError)
 
 
 def _check_shape(made: type[Operator]) -> None:
@@ -467,69 +290,3 @@ def _check_shape(made: type[Operator]) -> None:
         raise OperatorError(
             f"{made.name} fails on its own identity: {type(error).__name__}: {error}."
         ) from error
-
-
-def _cannot_lower(lower: Callable[[Partial], Any], identity: Partial) -> bool:
-    """Whether the identity is something that `lower` fails on."""
-    try:
-        lower(identity)
-    except CANNOT_LOWER:
-        return True
-    return False
-
-
-def _positional(function: FunctionType) -> tuple[str, ...]:
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
-
-
-def _with_options(function: FunctionType, constants: Mapping[str, Any]) -> FunctionType:
-    """The same function with its keyword-only parameters settled."""
-    names = inspect.signature(function).parameters.values()
-    keywords = {p.name: constants[p.name] for p in names if p.kind is p.KEYWORD_ONLY}
-    if not keywords:
-        return function
-    settled = FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    settled.__kwdefaults__ = keywords
-    return settled
-
-
-def _making(make: Any, function: Callable[..., Any], where: str) -> Callable[..., Partial]:
-    """Have `function` return the named tuple `make` instead of a bare tuple."""
-    width = len(make._fields)
-
-    def made(*args: Any) -> Partial:
-        result = as_tuple(function(*args))
-        if len(result) != width:
-            raise OperatorError(
-                f"{where} returned {_counted(len(result), 'value')}, but its partial has "
-                f"{_counted(width, 'field')}: {', '.join(make._fields)}."
-            )
-        return make._make(result)
-
-    return made
-
-
-def _guarding(
-    lower: Callable[[Partial], Any], identity: Callable[[], Partial]
-) -> Callable[[Partial], Any]:
-    """Answer null for the identity, about which `lower` cannot be asked."""
-
-    def guarded(p: Partial) -> Any:
-        try:
-            return lower(p)
-        except CANNOT_LOWER:
-            if p == identity():
-                return None
-            raise
-
-    return guarded
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sash.operators.base import VALUE, operator
+from sash.operators.base import operator
+from sash.operators.functions import VALUE
 
 
 class _Extreme:

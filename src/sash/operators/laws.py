@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, product
 from typing import Any
 
-from sash.operators.base import Monoid, Operator, Partial
+from sash.operators.base import Operator
 from sash.operators.errors import OperatorError
+from sash.operators.monoid import Monoid, Partial
 
 EXHAUSTIVE = 9
 SAMPLES = 2_000

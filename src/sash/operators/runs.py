@@ -8,7 +8,8 @@ their lengths, because nulls lie between.
 
 from __future__ import annotations
 
-from sash.operators.base import VALUE, operator
+from sash.operators.base import operator
+from sash.operators.functions import VALUE
 
 RUNS = {
     "n": "int64",

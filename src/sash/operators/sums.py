@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from sash.operators.base import Monoid, operator
+from sash.operators.base import operator
+from sash.operators.monoid import Monoid
 
 LARGEST_LOG = math.log(sys.float_info.max)
 

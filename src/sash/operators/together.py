@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sash.operators.base import NOT_GIVEN, Monoid, Operator, partial_class
+from sash.operators.base import Operator
 from sash.operators.errors import OperatorError
+from sash.operators.monoid import NOT_GIVEN, Monoid, partial_class
 
 
 class Together(Operator):
