@@ -32,7 +32,7 @@ def step(window: sash.Aggregator, *steps: Any) -> None:
 
 def held(window: sash.Aggregator, ring: int, start: int, end: int) -> list[int]:
     """The numbers at these positions of a ring."""
-    slots = window._rings[ring]
+    slots = window._kept.rings[ring]
     return [slots[i & (len(slots) - 1)].hi for i in range(start, end)]
 
 
@@ -55,7 +55,7 @@ def test_two_stacks() -> None:
     ]
     window = window_at_a("two_stacks", TO_TWO_IN_FRONT)
     for at, (state, answer) in enumerate(zip(expected, ANSWERS, strict=True)):
-        NF, NB = window._state
+        NF, NB = window._kept.state
         found = (
             held(window, 0, 0, NF),
             held(window, 1, 0, NF),
@@ -83,7 +83,7 @@ def test_aba() -> None:
     ]
     window = window_at_a("aba", TO_TWO_IN_FRONT)
     for at, (state, answer) in enumerate(zip(expected, ANSWERS, strict=True)):
-        F, E, B = window._state
+        F, E, B = window._kept.state
         found = (held(window, 0, F, E), held(window, 1, F, E), B - F)
         assert found == state, f"state ({'abcdefghi'[at]})"
         assert window.query() == answer
@@ -107,7 +107,7 @@ def test_daba(algorithm: str) -> None:
     ]
     window = window_at_a(algorithm, [8, 7, 2, 6, 3, 5, 3, "evict", "evict"])
     for at, (state, answer) in enumerate(zip(expected, ANSWERS, strict=True)):
-        F, E, L, R, A, B = window._state[:6]
+        F, E, L, R, A, B = window._kept.state[:6]
         found = (held(window, 0, F, E), held(window, 1, F, E), (L - F, R - F, A - F, B - F))
         assert found == state, f"state ({'abcdefghi'[at]})"
         assert window.query() == answer

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from sash.aggregators import columns
 from sash.aggregators.answers import LeafAnswers, dress, of_objects
-from sash.aggregators.binding import bind
-from sash.aggregators.generating import state_layout
+from sash.aggregators.keeping import Kept
 from sash.aggregators.registry import for_operator
-from sash.aggregators.running import Job, flatten, ring_length
+from sash.aggregators.running import Job
 from sash.operators.base import Operator
 from sash.operators.monoid import NOT_GIVEN, Monoid, Partial
 
@@ -48,17 +46,12 @@ class Aggregator:
         self.operator = operator
         self._module = for_operator(algorithm, operator)
         self._dtype = None if dtype is None else np.dtype(dtype)
-        self._types: tuple[tuple[np.dtype[Any], ...], ...] | None = None
+        self._types: tuple[tuple[np.dtype[Any], ...], ...] = ()
         self._in, self._out = 0, 0
         self._answer = STALE
         self._payloads: list[dict[int, tuple[Any, ...]]] = [{} for _ in operator.leaves]
         self._nulls: list[deque[int]] = [deque() for _ in operator.leaves]
-        # Set when the types are settled:
-        self._monoid: Monoid
-        self._run: SimpleNamespace
-        self._state: Any
-        self._rings: list[Any]
-        self._in_arrays = False
+        self._kept: Kept | None = None  # until the first value settles the types
 
     def __len__(self) -> int:
         return self._in - self._out
@@ -71,12 +64,12 @@ class Aggregator:
     def insert(self, value: Any) -> None:
         """Add a value at the young end of the window."""
         cells, payloads = self._cells(value)
-        if self._types is None and any(v is not None for cell in cells for v in cell):
+        if self._kept is None and any(v is not None for cell in cells for v in cell):
             self._settle_types(tuple(tuple(map(self._type_of, cell)) for cell in cells))
-        if self._types is not None:
-            self._check_cells(cells)
-            self._to_lists()
-            self._insert(self._monoid.lift_cells(iter(cells), self._in), len(self) + 1)
+        if self._kept is not None:
+            self._check_cells(self._kept.monoid, cells)
+            p = self._kept.monoid.lift_cells(iter(cells), self._in)
+            self._kept.insert(p, len(self))
         for leaf, (cell, payload) in enumerate(zip(cells, payloads, strict=True)):
             if any(v is None for v in cell):
                 self._nulls[leaf].append(self._in)
@@ -85,71 +78,56 @@ class Aggregator:
         self._in += 1
         self._answer = STALE
 
-    def _insert(self, p: Partial, count: int) -> None:
-        self._grow(count)
-        self._state = self._run.insert(self._rings, self._state, p)
-
     def evict(self) -> None:
         """Remove the oldest value."""
         if not len(self):
             raise IndexError("evict from an empty window: there is no value to remove.")
-        if self._types is not None:
-            self._to_lists()
-            start = self._run.span(self._state)[0]
-            self._state = self._run.evict(self._rings, self._state)
-            self._forget(start)
-        self._evicted(1)
+        self.bulk_evict(1)
 
     def query(self) -> Any:
         """The answer for what the window holds; None where it has none."""
-        if self._types is None:  # nothing but nulls so far, if anything
+        if self._kept is None:  # nothing but nulls so far, if anything
             untyped = self.operator.bind_leaves([(self._dtype or "float64",) for _ in self._leaves])
             return self._lowered(untyped, untyped.identity())
         if self._answer is STALE:
-            self._to_lists()
-            p = self._run.query(self._rings, self._state)
-            self._answer = self._lowered(self._monoid, p)
+            self._answer = self._lowered(self._kept.monoid, self._kept.query())
         return self._answer
 
     # In bulk
 
     def bulk_insert(self, values: Any) -> None:
         """Add many values, or rows of several columns."""
-        job, rows = self._job(values)
-        if job is None:
+        job, kept, rows = self._job(values)
+        if job is None or kept is None:
             for value in self._each(values):
                 self.insert(value)
             return
-        self._grow(len(self) + rows)
-        self._to_arrays()
-        self._state = job.call("bulk_insert", tuple(self._rings), self._state, job.rows, rows)
+        kept.grow(len(self) + rows)
+        kept.to_arrays()
+        kept.state = job.call("bulk_insert", tuple(kept.rings), kept.state, job.rows, rows)
         self._inserted(job, rows)
 
     def bulk_evict(self, count: int) -> None:
         """Remove the `count` oldest values."""
         if not 0 <= count <= len(self):
             raise IndexError(f"cannot evict {count} values from a window that holds {len(self)}.")
-        if count and self._types is not None:
-            self._to_lists()
-            start = self._run.span(self._state)[0]
-            self._state = self._run.bulk_evict(self._rings, self._state, count)
-            for position in range(start, start + count):
-                self._forget(position)
+        if count and self._kept is not None:
+            self._kept.evict(count)
         self._evicted(count)
 
     def slide(self, values: Any, size: int) -> Any:
         """Insert each value into a window of at most `size`, and answer it: one fused loop."""
         if size < 1:
             raise ValueError(f"a window holds at least 1 row, not {size}.")
-        job, rows = self._job(values, few=0)
-        if job is None:
+        job, kept, rows = self._job(values, few=0)
+        if job is None or kept is None:
             return self._slide_slowly(values, size)
         held = len(self)
         earlier = [self._valid_before(leaf) for leaf in range(len(self._leaves))]
-        self._grow(max(min(held + rows, size), held))
-        self._to_arrays()
+        kept.grow(max(min(held + rows, size), held))
+        kept.to_arrays()
         out, answers = job.outputs(rows)
-        self._state = job.call("slide", tuple(self._rings), self._state, job.rows, rows, size, out)
+        kept.state = job.call("slide", tuple(kept.rings), kept.state, job.rows, rows, size, out)
         job.collect(out, answers)
         for leaf, leaf_answers in enumerate(answers):
             self._settle_empty(leaf_answers, earlier[leaf], job.valid[leaf], size)
@@ -160,20 +138,15 @@ class Aggregator:
     def check_invariants(self, window: list[Any]) -> None:
         """Assert the algorithm's invariants, given the values that the window should hold."""
         assert len(self) == len(window)
-        if self._types is None:
+        if self._kept is None:
             return
-        self._to_lists()
         rows = enumerate((self._cells(value)[0] for value in window), self._out)
-        lifted = [self._monoid.lift_cells(iter(cells), row) for row, cells in rows]
-        self._run.check_invariants(self._rings, self._state, lifted)
+        lift = self._kept.monoid.lift_cells
+        self._kept.check_invariants([lift(iter(cells), row) for row, cells in rows])
 
     def partials_held(self) -> int:
-        """How many partials are kept, in rings and beside them."""
-        if self._types is None:
-            return 0
-        self._to_lists()
-        layout = state_layout(self._module)
-        return sum(p is not None for ring in self._rings for p in ring) + sum(layout)
+        """How many partials are kept."""
+        return 0 if self._kept is None else self._kept.partials_held()
 
     # Types and rows
 
@@ -183,12 +156,9 @@ class Aggregator:
 
     def _settle_types(self, types: tuple[tuple[np.dtype[Any], ...], ...]) -> None:
         self._types = types
-        self._monoid = self.operator.bind_leaves(types)
-        self._run = bind(self._module, self._monoid)
-        self._state = self._run.new()
-        self._rings = [[None] * ring_length(1) for _ in self._module.RINGS]
+        self._kept = Kept(self._module, self.operator.bind_leaves(types))
         for earlier in range(len(self)):  # nulls that came before the first value
-            self._insert(self._monoid.identity(), earlier + 1)
+            self._kept.insert(self._kept.monoid.identity(), earlier)
 
     def _type_of(self, value: Any) -> np.dtype[Any]:
         known = {bool: "int8", int: "int64", float: "float64", type(None): "float64"}
@@ -221,10 +191,9 @@ class Aggregator:
             raise TypeError(f"{leaf!r} is given tuples of {least} values; not {value!r}.")
         return value
 
-    def _check_cells(self, cells: list[tuple[Any, ...]]) -> None:
+    def _check_cells(self, monoid: Monoid, cells: list[tuple[Any, ...]]) -> None:
         """A value that does not fit is refused before the window has changed."""
-        assert self._types is not None
-        for bound, types, cell in zip(self._monoid.leaves(), self._types, cells, strict=True):
+        for bound, types, cell in zip(monoid.leaves(), self._types, cells, strict=True):
             for kind, value in zip(types, cell[: bound.inputs], strict=False):
                 if value is None or kind.kind == "O" or not bound.fixed_width:
                     continue
@@ -276,22 +245,23 @@ class Aggregator:
 
     # Rows in bulk
 
-    def _job(self, values: Any, few: int = FEW_ROWS) -> tuple[Job | None, int]:
+    def _job(self, values: Any, few: int = FEW_ROWS) -> tuple[Job | None, Kept | None, int]:
         """A compiled job for these rows; None if they are better inserted one by one."""
         leaves, _ = columns.leaves(values, self.operator)
         rows = len(leaves[0].inputs[0])
         if rows < few or any(leaf.takes for leaf in self._leaves):
-            return None, rows
-        if self._types is None and rows:
-            types = tuple(tuple(self._dtype or c.dtype for c in leaf.inputs) for leaf in leaves)
-            self._settle_types(types)
-        if self._types is None or not self._monoid.fixed_width:
-            return None, rows
+            return None, None, rows
+        if self._kept is None and rows:
+            self._settle_types(
+                tuple(tuple(self._dtype or c.dtype for c in leaf.inputs) for leaf in leaves)
+            )
+        if self._kept is None or not self._kept.monoid.fixed_width:
+            return None, None, rows
         leaves = [
             columns.Leaf(leaf.operator, tuple(map(self._cast, leaf.inputs, types)), leaf.payload)
             for leaf, types in zip(leaves, self._types, strict=True)
         ]
-        return Job(self._module, self.operator, leaves, self._in), rows
+        return Job(self._module, self.operator, leaves, self._in), self._kept, rows
 
     def _cast(self, column: columns.Column, dtype: np.dtype[Any]) -> columns.Column:
         if column.numbers is None or column.numbers.dtype == dtype or dtype.kind == "O":
@@ -340,82 +310,6 @@ class Aggregator:
                     self._payloads[leaf].pop(row, None)
         self._out += count
         self._answer = STALE
-
-    # Where partials are kept: lists of objects for single calls, arrays for compiled loops
-
-    def _forget(self, position: int) -> None:
-        """Let go of a partial that has left the window."""
-        start, end = self._run.span(self._state)
-        if not start <= position < end:
-            for ring in self._rings:
-                ring[position & (len(ring) - 1)] = None
-
-    def _grow(self, count: int) -> None:
-        if self._in_arrays:
-            length = len(self._rings[0][0])
-            if count > length:
-                self._to_lists()
-                self._grow(count)
-            return
-        old = self._rings
-        if count <= len(old[0]):
-            return
-        start, end = self._run.span(self._state)
-        length = ring_length(count)
-        self._rings = [[None] * length for _ in old]
-        for ring, before in zip(self._rings, old, strict=True):
-            for i in range(start, end):
-                ring[i & (length - 1)] = before[i & (len(before) - 1)]
-
-    def _to_arrays(self) -> None:
-        if self._in_arrays:
-            return
-        types = [dtype for leaf in self._monoid.leaves() for _, dtype in leaf.fields or ()]
-        for k, ring in enumerate(self._rings):
-            arrays = tuple(np.zeros(len(ring), dtype) for dtype in types)
-            held = [i for i, p in enumerate(ring) if p is not None]
-            flat = [flatten(ring[i]) for i in held]
-            for array, values in zip(arrays, zip(*flat, strict=True), strict=False):
-                array[held] = values
-            self._rings[k] = arrays
-        self._state = flatten(self._state)
-        self._in_arrays = True
-
-    def _to_lists(self) -> None:
-        if not self._in_arrays:
-            return
-        self._in_arrays = False
-        self._state = self._unflattened(self._state)
-        start, end = self._run.span(self._state)
-        for k, arrays in enumerate(self._rings):
-            length = len(arrays[0])
-            ring: list[Any] = [None] * length
-            fields = [array.tolist() for array in arrays]
-            for i in range(start, end):
-                at = i & (length - 1)
-                ring[at] = self._partial([values[at] for values in fields])
-            self._rings[k] = ring
-
-    def _unflattened(self, flat: tuple[Any, ...]) -> tuple[Any, ...]:
-        width = sum(len(leaf.fields or ()) for leaf in self._monoid.leaves())
-        state: list[Any] = []
-        at = 0
-        for is_partial in state_layout(self._module):
-            step = width if is_partial else 1
-            part = list(flat[at : at + step])
-            state.append(self._partial(part) if is_partial else part[0])
-            at += step
-        return tuple(state)
-
-    def _partial(self, fields: list[Any]) -> Partial:
-        if not self._monoid.members:
-            return self._monoid.partial._make(fields)
-        parts, at = [], 0
-        for leaf in self._monoid.leaves():
-            width = len(leaf.fields or ())
-            parts.append(leaf.partial._make(fields[at : at + width]))
-            at += width
-        return self._monoid.partial._make(parts)
 
 
 def aggregator(name: str, operator: Operator, **options: Any) -> Aggregator:
