@@ -21,6 +21,7 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from pickle import UnpicklingError
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -31,6 +32,7 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload
 
 from sash.aggregators.generating import Writer
+from sash.aggregators.sources import may_be_null
 from sash.operators.errors import OperatorError
 from sash.operators.monoid import Monoid
 
@@ -75,6 +77,12 @@ class Compiled:
             return getattr(self.module, f"run_{entry}")(*args)
         except NumbaError as error:
             raise OperatorError(self._blame(error)) from error
+        except ZeroDivisionError as error:
+            raise ZeroDivisionError(f"{self.monoid.name} divides by zero on some window") from error
+        except (UnpicklingError, EOFError):  # the machine code on disk is damaged
+            _forget_code(self.module)
+            self.module = _load(self.writer.text(), {}, fresh=True)
+            return getattr(self.module, f"run_{entry}")(*args)
 
     def answer_types(self) -> list[tuple[str, np.dtype[Any]]]:
         """The answer's fields: one without a name, or several."""
@@ -90,7 +98,7 @@ class Compiled:
 
     def nullable(self) -> list[bool]:
         """For each leaf, whether its `lower` may answer null."""
-        return [self.writer.may_be_null(leaf) for _, leaf in self.writer.leaves]
+        return [may_be_null(leaf) for _, leaf in self.writer.leaves]
 
     def _inferred(self, prefix: str, leaf: Monoid) -> np.dtype[Any]:
         entry = getattr(self.module, f"run_{prefix}lower")
@@ -127,7 +135,7 @@ class Compiled:
         """Which function of which operator does not compile, and why, in a sentence."""
         for prefix, leaf in self.writer.leaves:
             partial = _numba_partial(getattr(self.module, f"{prefix}Partial"), leaf)
-            value = [numba.from_dtype(d) for d in self.writer.input_types(leaf)]
+            value = [types.float64] * leaf.inputs  # what it is given in fact is not known here
             row = [types.int64] if leaf.uses_row else []
             calls: dict[str, tuple[Any, ...]] = {
                 "identity": (),
@@ -164,13 +172,16 @@ def compile_plain(function: FunctionType) -> Callable[..., Any]:
 def _writable_cache() -> Path | None:
     """The folder for generated modules, ours alone; None if there is none to be had."""
     chosen = os.environ.get("SASH_CACHE_DIR")
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     own = getattr(os, "getuid", lambda: "user")()
-    ours = [home / "sash", Path(tempfile.gettempdir()) / f"sash-{own}"]
-    for folder in [Path(chosen)] if chosen else ours:
+    ours = [
+        os.environ.get("XDG_CACHE_HOME", "~/.cache") + "/sash",
+        f"{tempfile.gettempdir()}/sash-{own}",
+    ]
+    for name in [chosen] if chosen else ours:
         try:
+            folder = Path(name).expanduser()
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError:
+        except (OSError, RuntimeError):  # not writable; no home
             continue
         if os.access(folder, os.W_OK) and (own == "user" or folder.stat().st_uid == own):
             return folder
@@ -185,16 +196,23 @@ def _callable(value: Any) -> Any:
 LOADING = threading.Lock()
 
 
-def _load(text: str, injected: dict[str, Any]) -> ModuleType:
+def _load(text: str, injected: dict[str, Any], fresh: bool = False) -> ModuleType:
     """Import generated text, from the cache folder if machine code can be kept for it."""
     with LOADING:
-        return _loaded(text, injected)
+        return _loaded(text, injected, fresh)
 
 
-def _loaded(text: str, injected: dict[str, Any]) -> ModuleType:
+def _forget_code(module: ModuleType) -> None:
+    """Remove what Numba has kept for a generated module."""
+    source = Path(str(module.__file__))
+    for path in source.parent.rglob(f"{source.stem}*.nb?"):
+        path.unlink(missing_ok=True)
+
+
+def _loaded(text: str, injected: dict[str, Any], fresh: bool) -> ModuleType:
     digest = hashlib.sha256(text.encode()).hexdigest()[:32]
     name = f"sash_{digest}"
-    if not injected and name in sys.modules:
+    if not injected and not fresh and name in sys.modules:
         return sys.modules[name]
     folder = None if injected else _writable_cache()
     if folder is None:

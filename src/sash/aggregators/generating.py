@@ -1,19 +1,18 @@
 """The text of a compiled module: an algorithm's functions and an operator's, side by side.
 
-    the operator's own functions, with their options settled      own_lift, own_combine, …
-    the same, returning named tuples of the fields' types         lift, combine, …
+    the operator's own functions, with their options settled      m0_own_lift, m0_own_combine, …
+    the same, returning named tuples of the fields' types         m0_lift, m0_combine, …
     the primitives for those fields                               get, put, read, answer, …
     the algorithm's functions, as they stand in their files       insert, evict, query, slide, …
     entry points, which take and give only arrays and numbers     run_slide, run_roll_long, …
 
-For a composite each name is written once for each member, under the member's name.
+For a composite there is an m0_, m1_, … for each member.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
-import math
 import textwrap
 from collections.abc import Iterator
 from functools import cache
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from sash.aggregators.binding import LOOPS, called_by, functions_of
+from sash.aggregators.sources import Renaming, globals_used, literal, may_be_null, tree_of
 from sash.operators.errors import OperatorError
 from sash.operators.monoid import Monoid
 
@@ -38,6 +38,8 @@ SCALARS = "boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, fl
 INLINE = '@njit(inline="always")\n'
 # Nothing is allocated inside, so arrays need not be counted: that would cost more than the ⊕.
 ENTRY = "@njit(nogil=True, cache=True, _nrt=False)\n"
+KNOWN_MODULES = ("math", "numpy")
+"""Modules that do not change under us; a value from any other is not kept on disk."""
 
 
 class Writer:
@@ -48,15 +50,14 @@ class Writer:
         self.monoid = monoid
         self.nulls = nulls
         self.injected: dict[str, Any] = {}
-        self.leaves = list(_prefixed(monoid))
+        self.written: dict[int, str] = {}
+        self.leaves = [(f"m{k}_", leaf) for k, leaf in enumerate(monoid.leaves())]
 
     def text(self) -> str:
         title = f"{self.algorithm.__name__.rpartition('.')[2]} for {self.monoid.name}"
         parts = [HEADER.format(title=title, types=SCALARS)]
         parts += [self.operator(prefix, leaf) for prefix, leaf in self.leaves]
-        if self.monoid.members:
-            parts.append(self.composite())
-        parts += [self.rings(), self.rows(), self.answers()]
+        parts += [self.whole(), self.rings(), self.rows(), self.answers()]
         parts += list(self.algorithm_functions())
         parts += list(self.entries())
         return "\n".join(parts)
@@ -66,48 +67,54 @@ class Writer:
     def operator(self, prefix: str, leaf: Monoid) -> str:
         assert leaf.fields is not None
         names = [name for name, _ in leaf.fields]
-        casts = ", ".join(f"{_scalar(dtype)}(r[{i}])" for i, (_, dtype) in enumerate(leaf.fields))
         text = [f'{prefix}Partial = namedtuple("Partial", {names!r})\n']
         for name, function in leaf.functions.items():
-            text.append(self.function(function, f"{prefix}own_{name}", prefix, leaf))
-            parameters = _parameters(function)
-            call = f"{prefix}own_{name}({parameters})"
-            text.append(f"{INLINE}def {prefix}{name}({parameters}):\n")
+            text.append(self.function(function, f"{prefix}own_{name}", leaf))
+            arguments = [f"a{i}" for i in range(function.__code__.co_argcount)]
+            call = f"{prefix}own_{name}({', '.join(arguments)})"
+            text.append(f"{INLINE}def {prefix}{name}({', '.join(arguments)}):\n")
             if name == "lower":
                 if leaf.guarded:
-                    test = " and ".join(f"p[{i}] == r[{i}]" for i in range(len(names)))
-                    text.append(f"    p = {parameters}\n    r = {prefix}identity()\n")
+                    test = " and ".join(f"a0[{i}] == none[{i}]" for i in range(len(names)))
+                    text.append(f"    none = {prefix}identity()\n")
                     text.append(f"    if {test}:\n        return None\n")
                 text.append(f"    return {call}\n\n")
             else:
-                text.append(f"    r = as_tuple({call})\n    return {prefix}Partial({casts})\n\n")
-        fields = ", ".join(names)
+                made = self.cast(prefix, leaf, "found", 0)
+                text.append(f"    found = as_tuple({call})\n    return {made}\n\n")
+        fields = ", ".join(f"f{i}" for i in range(len(names)))
         text.append(
             f"@njit(cache=True)\ndef run_{prefix}lower({fields}):\n"
             f"    return {prefix}lower({prefix}Partial({fields}))\n"
         )
         return "".join(text)
 
-    def function(self, function: FunctionType, name: str, prefix: str, leaf: Monoid) -> str:
+    def cast(self, prefix: str, leaf: Monoid, source: str, first: int) -> str:
+        """The partial whose fields stand in a tuple from an index on."""
+        each = [
+            f"{_scalar(dtype)}({source}[{first + i}])"
+            for i, (_, dtype) in enumerate(leaf.fields or ())
+        ]
+        return f"{prefix}Partial({', '.join(each)})"
+
+    def function(self, function: FunctionType, name: str, leaf: Monoid) -> str:
         """A user's function as text, its options settled and its globals under our names."""
-        tree = _source_tree(function, leaf.sources.get(function.__name__))
+        source = leaf.sources.get(function.__name__) if "_own_" in name else None
+        tree = tree_of(function, source)
+        keywords = function.__kwdefaults__ or {}
         if tree is None:
-            options = set(function.__kwdefaults__ or ())
-            if options:
+            if keywords:
                 raise OperatorError(
                     f"{leaf.name}.{function.__name__} has options and its source cannot be read; "
                     f"define the operator in a file, or use partial=object."
                 )
             self.injected[name] = function
             return ""
-        renamed: dict[str, str] = {}
-        lines = []
-        closed = inspect.getclosurevars(function)
-        for used, value in {**closed.globals, **closed.nonlocals}.items():
-            renamed[used] = f"{prefix}use_{used}"
-            lines.append(self.written(renamed[used], value, prefix, leaf))
-        tree = _Renaming(renamed).visit(tree)
-        keywords = function.__kwdefaults__ or {}
+        lines, renamed = [], {}
+        for used, value in globals_used(function).items():
+            renamed[used], line = self.referred(used, value, leaf)
+            lines.append(line)
+        tree = Renaming(renamed).visit(tree)
         settled = [
             ast.parse(f"{option} = {self.constant(f'{name}_{option}', value)}").body[0]
             for option, value in keywords.items()
@@ -123,84 +130,79 @@ class Writer:
         return "".join(lines) + INLINE + ast.unparse(ast.fix_missing_locations(tree)) + "\n\n"
 
     def constant(self, name: str, value: Any) -> str:
-        literal = _literal(value)
-        if literal is None:
+        text = literal(value)
+        if text is None:
             self.injected[name] = value
             return name
-        return literal
+        return text
 
-    def written(self, name: str, value: Any, prefix: str, leaf: Monoid) -> str:
-        """A global that a user's function refers to."""
-        literal = _literal(value)
-        if literal is not None:
-            return f"{name} = {literal}\n"
-        if isinstance(value, ModuleType):
-            return f"import {value.__name__} as {name}\n"
+    def referred(self, used: str, value: Any, leaf: Monoid) -> tuple[str, str]:
+        """The name under which a global of a user's function is written, and the line for it."""
+        if id(value) in self.written:
+            return self.written[id(value)], ""
+        name = self.written[id(value)] = f"use{len(self.written)}_{used}"
+        text = literal(value)
+        if text is not None:
+            return name, f"{name} = {text}\n"
+        if isinstance(value, ModuleType) and value.__name__.split(".")[0] in KNOWN_MODULES:
+            return name, f"import {value.__name__} as {name}\n"
         if isinstance(value, (BuiltinFunctionType, np.ufunc)):
             home = "numpy" if isinstance(value, np.ufunc) else value.__module__
-            if home and home != "builtins":
-                return f"from {home} import {value.__name__} as {name}\n"
-        if isinstance(value, FunctionType) and _source_tree(value, None) is not None:
-            return self.function(value, name, prefix + "sub_", leaf)
+            if home in KNOWN_MODULES:
+                return name, f"from {home} import {value.__name__} as {name}\n"
+        if isinstance(value, FunctionType) and tree_of(value) is not None:
+            return name, self.function(value, name, leaf)
         self.injected[name] = value
-        return ""
+        return name, ""
 
-    def may_be_null(self, leaf: Monoid) -> bool:
-        """Whether `lower` can return None, as far as its text tells."""
-        tree = _source_tree(leaf.functions["lower"], leaf.sources.get("lower"))
-        if leaf.guarded or tree is None:
-            return True
-        return any(
-            (isinstance(node, ast.Constant) and node.value is None)
-            or (isinstance(node, ast.Return) and node.value is None)
-            for node in ast.walk(tree)
-        )
-
-    def composite(self) -> str:
-        names = [name for name, _ in self.monoid.members]
+    def whole(self) -> str:
+        """The primitives of the whole operator: its only leaf's, or each member's."""
+        wanted = {"identity": 0, "combine": 2} | ({"inverse": 2} if self.monoid.invertible else {})
+        if not self.monoid.members:
+            return "".join(f"{name} = m0_{name}\n" for name in wanted)
+        names = [f"m{k}" for k in range(len(self.leaves))]
         text = [f'Partial = namedtuple("Partial", {names!r})\n']
-        for function, arguments in (("identity", ""), ("combine", "a, b"), ("inverse", "a, b")):
-            if function == "inverse" and not self.monoid.invertible:
-                continue
+        for name, arity in wanted.items():
+            arguments = [f"a{i}" for i in range(arity)]
             each = ", ".join(
-                f"{name}_{function}({', '.join(f'{x}.{name}' for x in arguments.split(', ') if x)})"
-                for name in names
+                f"{prefix}{name}({', '.join(f'{a}[{k}]' for a in arguments)})"
+                for k, (prefix, _) in enumerate(self.leaves)
             )
-            text.append(f"{INLINE}def {function}({arguments}):\n    return Partial({each})\n\n")
+            head = f"{INLINE}def {name}({', '.join(arguments)}):\n"
+            text.append(f"{head}    return Partial({each})\n\n")
         return "".join(text)
 
     # Rings, rows and answers
 
-    def paths(self) -> list[tuple[str, str]]:
-        """Each field of the whole partial: its path from a partial p, and its leaf's prefix."""
+    def fields(self, partial: str) -> list[str]:
+        """Each field of a whole partial, in the order in which rings hold them."""
         found = []
-        for prefix, leaf in self.leaves:
-            inside = f"p.{prefix[:-1]}" if self.monoid.members else "p"
-            found += [(f"{inside}.{name}", prefix) for name, _ in leaf.fields or ()]
+        for k, (_, leaf) in enumerate(self.leaves):
+            part = f"{partial}[{k}]" if self.monoid.members else partial
+            found += [f"{part}[{i}]" for i in range(len(leaf.fields or ()))]
         return found
 
-    def rings(self) -> str:
-        made, k = [], 0
+    def made(self, source: str, first: int) -> str:
+        """A whole partial, of the fields that stand in a tuple from an index on."""
+        parts = []
         for prefix, leaf in self.leaves:
-            width = len(leaf.fields or ())
-            each = ", ".join(f"ring[{k + i}][j]" for i in range(width))
-            made.append(f"{prefix}Partial({each})")
-            k += width
-        whole = f"Partial({', '.join(made)})" if self.monoid.members else made[0]
-        puts = "".join(f"    ring[{i}][j] = {path}\n" for i, (path, _) in enumerate(self.paths()))
+            parts.append(self.cast(prefix, leaf, source, first))
+            first += len(leaf.fields or ())
+        return f"Partial({', '.join(parts)})" if self.monoid.members else parts[0]
+
+    def rings(self) -> str:
+        fields = self.fields("p")
+        read = ", ".join(f"ring[{i}][j]" for i in range(len(fields)))
+        puts = "".join(f"    ring[{i}][j] = {field}\n" for i, field in enumerate(fields))
         text = []
         for reading, writing, fold in (
             ("get", "put", "uint64(i) & uint64(ring[0].size - 1)"),
             ("load", "store", "uint64(i)"),
         ):
-            text.append(f"{INLINE}def {reading}(ring, i):\n    j = {fold}\n    return {whole}\n\n")
+            text.append(f"{INLINE}def {reading}(ring, i):\n    j = {fold}\n    f = ({read},)\n")
+            text.append(f"    return {self.made('f', 0)}\n\n")
             text.append(f"{INLINE}def {writing}(ring, i, p):\n    j = {fold}\n{puts}\n")
         return "".join(text)
-
-    def input_types(self, leaf: Monoid) -> list[np.dtype[Any]]:
-        """The types of the values that a leaf lifts, for a message only."""
-        value = next((d for _, d in leaf.fields or () if d.kind == "f"), np.dtype("float64"))
-        return [value] * leaf.inputs
 
     def rows(self) -> str:
         text, k = [], 0
@@ -216,26 +218,28 @@ class Writer:
                 k += 1
             else:
                 text.append(f"    return {lifted}\n\n")
-        if self.monoid.members:
-            each = ", ".join(f"{prefix}read(rows, i)" for prefix, _ in self.leaves)
-            text.append(f"{INLINE}def read(rows, i):\n    return Partial({each})\n\n")
+        if not self.monoid.members:
+            return "".join(text) + "read = m0_read\n"
+        each = ", ".join(f"{prefix}read(rows, i)" for prefix, _ in self.leaves)
+        text.append(f"{INLINE}def read(rows, i):\n    return Partial({each})\n\n")
         return "".join(text)
 
     def answers(self) -> str:
         text, k = [f"{INLINE}def answer(out, i, p):\n    j = uint64(i)\n"], 0
-        for prefix, leaf in self.leaves:
-            inside = f"p.{prefix[:-1]}" if self.monoid.members else "p"
-            text.append(f"    {prefix}r = {prefix}lower({inside})\n")
-            width = len(leaf.answer) if isinstance(leaf.answer, dict) else 1
+        for m, (prefix, leaf) in enumerate(self.leaves):
+            part = f"p[{m}]" if self.monoid.members else "p"
+            found = f"{prefix}found"
+            text.append(f"    {found} = {prefix}lower({part})\n")
+            several = isinstance(leaf.answer, dict)
+            width = len(leaf.answer) if several else 1
             stores = [
-                f"out[{k + i}][j] = {prefix}r" + (f"[{i}]" if isinstance(leaf.answer, dict) else "")
-                for i in range(width)
+                f"out[{k + i}][j] = {found}" + (f"[{i}]" if several else "") for i in range(width)
             ]
             k += width
-            if self.may_be_null(leaf):
-                text.append(f"    if {prefix}r is None:\n        out[{k}][j] = False\n    else:\n")
-                if isinstance(leaf.answer, dict):
-                    text.append(f"        {prefix}r = present({prefix}r)\n")
+            if may_be_null(leaf):
+                text.append(f"    if {found} is None:\n        out[{k}][j] = False\n    else:\n")
+                if several:
+                    text.append(f"        {found} = present({found})\n")
                 text += [f"        {store}\n" for store in stores]
                 k += 1
             else:
@@ -283,23 +287,12 @@ class Writer:
 
     def packing(self, layout: tuple[bool, ...]) -> str:
         """A state as a flat tuple of numbers, which any caller can hold."""
-        width = len(self.paths())
+        width = len(self.fields("p"))
         unpacked, packed, k = [], [], 0
         for i, is_partial in enumerate(layout):
-            if not is_partial:
-                unpacked.append(f"state[{k}]")
-                packed.append(f"state[{i}]")
-                k += 1
-                continue
-            made, inner = [], 0
-            for prefix, leaf in self.leaves:
-                own = len(leaf.fields or ())
-                each = ", ".join(f"state[{k + inner + n}]" for n in range(own))
-                made.append(f"{prefix}Partial({each})")
-                inner += own
-            unpacked.append(f"Partial({', '.join(made)})" if self.monoid.members else made[0])
-            packed += [path.replace("p", f"state[{i}]", 1) for path, _ in self.paths()]
-            k += width
+            unpacked.append(self.made("state", k) if is_partial else f"int64(state[{k}])")
+            packed += self.fields(f"state[{i}]") if is_partial else [f"state[{i}]"]
+            k += width if is_partial else 1
         return (
             f"{INLINE}def unpack(state):\n    return ({', '.join(unpacked)},)\n\n"
             f"{INLINE}def pack(state):\n    return ({', '.join(packed)},)\n"
@@ -319,13 +312,6 @@ def state_layout(algorithm: ModuleType) -> tuple[bool, ...]:
     return tuple(isinstance(item, ast.Call) for item in items)
 
 
-def _prefixed(monoid: Monoid) -> Iterator[tuple[str, Monoid]]:
-    if not monoid.members:
-        yield "", monoid
-    for name, member in monoid.members:
-        yield f"{name}_", member
-
-
 def _scalar(dtype: np.dtype[Any]) -> str:
     return "boolean" if dtype.kind == "b" else dtype.name
 
@@ -333,42 +319,3 @@ def _scalar(dtype: np.dtype[Any]) -> str:
 def _parameters(function: FunctionType) -> str:
     code = function.__code__
     return ", ".join(code.co_varnames[: code.co_argcount])
-
-
-def _literal(value: Any) -> str | None:
-    """A constant as text, or None if it is not a plain number, string or tuple of such."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, (bool, int, str)):
-        return repr(value)
-    if isinstance(value, float):
-        if math.isfinite(value):
-            return repr(value)
-        return "nan" if value != value else ("inf" if value > 0 else "(-inf)")
-    if isinstance(value, tuple):
-        items = [_literal(item) for item in value]
-        if all(item is not None for item in items):
-            return f"({', '.join(map(str, items))},)" if items else "()"
-    return None
-
-
-def _source_tree(function: FunctionType, source: str | None) -> ast.FunctionDef | None:
-    """A function's definition, or None if its source cannot be read."""
-    try:
-        text = source if source is not None else textwrap.dedent(inspect.getsource(function))
-        tree = ast.parse(text).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError):
-        return None
-    return tree if isinstance(tree, ast.FunctionDef) else None
-
-
-class _Renaming(ast.NodeTransformer):
-    """Gives the globals that a function uses the names under which they are written."""
-
-    def __init__(self, renamed: dict[str, str]) -> None:
-        self.renamed = renamed
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        if node.id in self.renamed:
-            node.id = self.renamed[node.id]
-        return node
