@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from sash.aggregators import columns
-from sash.aggregators.answers import LeafAnswers, dress, of_objects
+from sash.aggregators.answers import LeafAnswers, dress, in_table, of_objects
 from sash.aggregators.keeping import Kept
 from sash.aggregators.registry import for_operator
 from sash.aggregators.running import Job
+from sash.aggregators.sources import may_raise
 from sash.operators.base import Operator
 from sash.operators.monoid import NOT_GIVEN, Monoid, Partial
 
@@ -52,6 +53,7 @@ class Aggregator:
         self._payloads: list[dict[int, tuple[Any, ...]]] = [{} for _ in operator.leaves]
         self._nulls: list[deque[int]] = [deque() for _ in operator.leaves]
         self._kept: Kept | None = None  # until the first value settles the types
+        self._sample: tuple[list[type], Partial] | None = None
 
     def __len__(self) -> int:
         return self._in - self._out
@@ -64,11 +66,8 @@ class Aggregator:
     def insert(self, value: Any) -> None:
         """Add a value at the young end of the window."""
         cells, payloads = self._cells(value)
-        if self._kept is None and any(v is not None for cell in cells for v in cell):
-            self._settle_types(tuple(tuple(map(self._type_of, cell)) for cell in cells))
+        p = self._lifted(cells, self._in)
         if self._kept is not None:
-            self._check_cells(self._kept.monoid, cells)
-            p = self._kept.monoid.lift_cells(iter(cells), self._in)
             self._kept.insert(p, len(self))
         for leaf, (cell, payload) in enumerate(zip(cells, payloads, strict=True)):
             if any(v is None for v in cell):
@@ -77,6 +76,33 @@ class Aggregator:
                 self._payloads[leaf][self._in] = payload
         self._in += 1
         self._answer = STALE
+
+    def _lifted(self, cells: list[tuple[Any, ...]], row: int) -> Partial:
+        """The partial of one row. A row that does not fit is refused here, before it is in."""
+        if self._kept is None:
+            if all(v is None for cell in cells for v in cell):
+                return None  # until a value tells the types
+            self._settle_types(tuple(tuple(map(self._type_of, cell)) for cell in cells))
+        assert self._kept is not None
+        monoid = self._kept.monoid
+        self._check_cells(monoid, cells)
+        p = monoid.lift_cells(iter(cells), row)
+        if not monoid.fixed_width:
+            kinds = [type(v) for cell in cells for v in cell]
+            if self._sample is None:
+                self._sample = kinds, p
+            elif kinds != self._sample[0]:
+                self._try(monoid, p, cells)
+        return p
+
+    def _try(self, monoid: Monoid, p: Partial, cells: list[tuple[Any, ...]]) -> None:
+        """Values of another type than the first must be such as can be combined with it."""
+        assert self._sample is not None
+        try:
+            monoid.combine(self._sample[1], p)
+        except TypeError as error:
+            given = ", ".join(repr(v) for cell in cells for v in cell)
+            raise TypeError(f"{self.operator!r} cannot take {given} here: {error}.") from error
 
     def evict(self) -> None:
         """Remove the oldest value."""
@@ -91,15 +117,19 @@ class Aggregator:
             return self._lowered(untyped, untyped.identity())
         if self._answer is STALE:
             self._answer = self._lowered(self._kept.monoid, self._kept.query())
-        return self._answer
+        return list(self._answer) if isinstance(self._answer, list) else self._answer
 
     # In bulk
 
     def bulk_insert(self, values: Any) -> None:
         """Add many values, or rows of several columns."""
+        values = columns.table(values)
         job, kept, rows = self._job(values)
         if job is None or kept is None:
-            for value in self._each(values):
+            each = list(self._each(values))
+            for value in each:  # all of them are tried before the first goes in
+                self._lifted(self._cells(value)[0], self._in)
+            for value in each:
                 self.insert(value)
             return
         kept.grow(len(self) + rows)
@@ -119,6 +149,7 @@ class Aggregator:
         """Insert each value into a window of at most `size`, and answer it: one fused loop."""
         if size < 1:
             raise ValueError(f"a window holds at least 1 row, not {size}.")
+        values = columns.table(values)
         job, kept, rows = self._job(values, few=0)
         if job is None or kept is None:
             return self._slide_slowly(values, size)
@@ -127,7 +158,9 @@ class Aggregator:
         kept.grow(max(min(held + rows, size), held))
         kept.to_arrays()
         out, answers = job.outputs(rows)
-        kept.state = job.call("slide", tuple(kept.rings), kept.state, job.rows, rows, size, out)
+        rings = kept.copied() if may_raise(job.monoid) else tuple(kept.rings)
+        kept.state = job.call("slide", rings, kept.state, job.rows, rows, size, out)
+        kept.rings = list(rings)
         job.collect(out, answers)
         for leaf, leaf_answers in enumerate(answers):
             self._settle_empty(leaf_answers, earlier[leaf], job.valid[leaf], size)
@@ -161,7 +194,7 @@ class Aggregator:
             self._kept.insert(self._kept.monoid.identity(), earlier)
 
     def _type_of(self, value: Any) -> np.dtype[Any]:
-        known = {bool: "int8", int: "int64", float: "float64", type(None): "float64"}
+        known = {bool: "int8", int: "int64", float: "float64"}
         of_value = type(value) if isinstance(value, np.generic) else known.get(type(value), object)
         return self._dtype or np.dtype(of_value)
 
@@ -184,7 +217,8 @@ class Aggregator:
             return tuple(value[c] for c in leaf.columns)
         least, most = leaf.column_counts()
         if least == most == 1:
-            return (value,)
+            missing = isinstance(value, (np.datetime64, np.timedelta64)) and np.isnat(value)
+            return (None if missing else value,)
         if value is None:
             return (None,) * least
         if not isinstance(value, tuple) or len(value) < least or (most and len(value) > most):
@@ -195,11 +229,16 @@ class Aggregator:
         """A value that does not fit is refused before the window has changed."""
         for bound, types, cell in zip(monoid.leaves(), self._types, cells, strict=True):
             for kind, value in zip(types, cell[: bound.inputs], strict=False):
-                if value is None or kind.kind == "O" or not bound.fixed_width:
+                if value is None or not bound.fixed_width:
                     continue
-                fits = isinstance(value, (int, np.integer, np.bool_))
-                if kind.kind == "f":
-                    fits = fits or isinstance(value, (float, np.floating))
+                whole = isinstance(value, (int, np.integer, np.bool_))
+                if kind.kind in "iu":
+                    limits = np.iinfo(kind)
+                    fits = whole and limits.min <= value <= limits.max
+                else:
+                    fits = whole or isinstance(value, (float, np.floating))
+                if not fits and kind.kind == "O":
+                    raise TypeError(f"{bound.name} needs numbers, and was given {value!r}.")
                 if not fits:
                     raise TypeError(
                         f"this window holds {kind} values and was given {value!r}; say "
@@ -249,7 +288,8 @@ class Aggregator:
         """A compiled job for these rows; None if they are better inserted one by one."""
         leaves, _ = columns.leaves(values, self.operator)
         rows = len(leaves[0].inputs[0])
-        if rows < few or any(leaf.takes for leaf in self._leaves):
+        by_hand = any(c.is_time or c.is_bool for leaf in leaves for c in leaf.inputs)
+        if rows < few or by_hand or any(leaf.takes for leaf in self._leaves):
             return None, None, rows
         if self._kept is None and rows:
             self._settle_types(
@@ -287,12 +327,18 @@ class Aggregator:
     def _slide_slowly(self, values: Any, size: int) -> Any:
         found = []
         for value in self._each(values):
+            self._lifted(self._cells(value)[0], self._in)  # refused before anything has left
             while len(self) >= size:
                 self.evict()
             self.insert(value)
             found.append(self.query())
         kind = columns.leaves(values, self.operator)[1]
-        return of_objects(found, kind)
+        members = getattr(self.operator, "members", None)
+        if members is None:
+            return of_objects(found, kind)
+        each = zip(*found, strict=True) if found else ([] for _ in members)
+        named = {name: of_objects(list(a), kind) for name, a in zip(members, each, strict=True)}
+        return in_table(named, kind)
 
     def _inserted(self, job: Job, rows: int) -> None:
         for leaf, mask in enumerate(job.valid):

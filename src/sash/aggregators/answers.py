@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sash.aggregators.columns import Column, Kind, Leaf, with_missing
 from sash.operators.base import Operator
-from sash.operators.functions import VALUE
+from sash.operators.functions import VALUE, VALUES
 from sash.operators.monoid import NOT_GIVEN, Monoid
 
 Array = np.ndarray[Any, Any]
@@ -46,15 +46,18 @@ class LeafAnswers:
             for i in np.flatnonzero(empty).tolist():
                 self.objects[i] = self.monoid.empty
         else:
-            for values in self.fields.values():
-                values[empty] = self.monoid.empty
+            for name, values in self.fields.items():
+                as_type = np.result_type(values, np.array(self.monoid.empty))
+                self.fields[name] = np.where(empty, self.monoid.empty, values).astype(as_type)
+            if self.there is not None:
+                self.there = self.there | empty
 
     def dressed(self, kind: Kind) -> Any:
         """As an array of the kind that came in."""
         if self.leaf.operator.takes:
             return self._taken(kind)
         if self.leaf.operator.finish is not None or self.objects is not None:
-            return of_objects(self._one_by_one(), kind)
+            return of_objects(self._one_by_one(), kind, self._arrow_type())
         if list(self.fields) == [""]:
             return self._one(kind, self.fields[""])
         return _of_struct(
@@ -78,10 +81,21 @@ class LeafAnswers:
             rows = np.array([row or 0 for row in self.objects], np.int64)
         else:
             rows = self.fields[""]
-        taken = {name: c.take(rows, self.there) for name, c in self.leaf.payload}
+        taken = {n: _of_kind(c.take(rows, self.there), kind) for n, c in self.leaf.payload}
         if len(taken) == 1:
             return next(iter(taken.values()))
         return _of_struct(taken, self.there, kind)
+
+    def _arrow_type(self) -> Any:
+        """The type of answers that are values of the column, or lists of them; else None."""
+        source, answer = self.leaf.inputs[0], self.leaf.operator.answer
+        if not isinstance(answer, str):
+            return None
+        if answer not in (VALUE, VALUES):
+            return pa.type_for_alias(answer)
+        if source.kind != "arrow":
+            return None
+        return source.source.type if answer == VALUE else pa.list_(source.source.type)
 
     def _one_by_one(self) -> list[Any]:
         """Each answer as a Python object, finished if the operator says how."""
@@ -102,8 +116,26 @@ def dress(operator: Operator, answers: list[LeafAnswers], kind: Kind) -> Any:
     members = getattr(operator, "members", None)
     if members is None:
         return answers[0].dressed(kind)
-    named = {name: a.dressed(kind) for name, a in zip(members, answers, strict=True)}
-    return pa.table(named) if kind == "arrow" else named
+    return in_table({name: a.dressed(kind) for name, a in zip(members, answers, strict=True)}, kind)
+
+
+def in_table(named: dict[str, Any], kind: Kind) -> Any:
+    """Answers by name: a table, if all of them are something that Arrow has a type for."""
+    arrow = (pa.Array, pa.ChunkedArray)
+    if kind == "arrow" and all(isinstance(column, arrow) for column in named.values()):
+        return pa.table(named)
+    return named
+
+
+def _of_kind(taken: Any, kind: Kind) -> Any:
+    """Values of one column as an array of another's kind."""
+    if kind == "arrow":
+        return taken if isinstance(taken, (pa.Array, pa.ChunkedArray)) else pa.array(taken)
+    if isinstance(taken, (pa.Array, pa.ChunkedArray)):
+        return taken.to_pylist() if kind == "list" else taken.to_numpy(zero_copy_only=False)
+    if kind == "list":
+        return taken if isinstance(taken, list) else taken.tolist()
+    return of_objects(taken, "numpy") if isinstance(taken, list) else taken
 
 
 def _plain(values: Array, there: Array | None, kind: Kind) -> Any:
@@ -118,21 +150,22 @@ def _plain(values: Array, there: Array | None, kind: Kind) -> Any:
 
 def _as_times(values: Array, there: Array | None, source: Column) -> Any:
     if source.kind == "numpy":
-        return with_missing(
-            values.view(source.source.dtype), np.ones(len(values), bool) if there is None else there
-        )
+        times = values.view(source.source.dtype.newbyteorder("="))
+        return times if there is None else with_missing(times, there)
     return _plain(values, there, "arrow").cast(source.source.type)
 
 
-def of_objects(values: list[Any], kind: Kind) -> Any:
+def of_objects(values: list[Any], kind: Kind, as_type: Any = None) -> Any:
     """Python objects as an array of this kind, as far as it has a type for them."""
     if kind == "list":
         return values
     if kind == "arrow":
-        try:
-            return pa.array(values)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-            return values  # what Arrow has no type for: a filter, an object of the caller's
+        for attempt in dict.fromkeys((as_type, None)):
+            try:
+                return pa.array(values, attempt)
+            except (pa.ArrowException, OverflowError):
+                continue
+        return values  # what Arrow has no type for: a filter, an object of the caller's
     if values and all(type(v) in (int, float) for v in values):
         return np.array(values)
     array = np.empty(len(values), object)

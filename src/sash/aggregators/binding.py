@@ -89,7 +89,7 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
     return {
         "identity": identity,
         "combine": combine,
-        "inverse": monoid.inverse or combine,
+        "inverse": monoid.inverse or _no_inverse,
         "get": get,
         "put": put,
         "load": load,
@@ -111,3 +111,7 @@ class Rows:
     def cells(self, i: int) -> Iterator[tuple[Any, ...]]:
         for columns in self.leaves:
             yield tuple([column[i] for column in columns])
+
+
+def _no_inverse(total: Partial, old: Partial) -> Partial:
+    raise AssertionError("an operator without an inverse was not refused")

@@ -51,15 +51,23 @@ class Column:
     def is_bool(self) -> bool:
         if self.kind == "numpy":
             return bool(self.source.dtype.kind == "b")
-        return self.kind == "arrow" and pa.types.is_boolean(self.source.type)
+        if self.kind == "list":
+            return self.numbers is not None and self.numbers.dtype == np.int8
+        return bool(pa.types.is_boolean(self.source.type))
 
     def objects(self) -> list[Any]:
         """The values as Python objects, None where there is none."""
         if self.kind == "list":
             return list(self.source)
         if self.kind == "arrow":
-            return list(self.source.to_pylist())
-        values = self.source.tolist()
+            if getattr(self.source.type, "unit", "") != "ns":
+                return list(self.source.to_pylist())
+            source = self.source.to_numpy(
+                zero_copy_only=False
+            )  # Python's times end at microseconds
+        else:
+            source = self.source
+        values = list(source) if source.dtype.kind in "mM" else source.tolist()
         if self.valid is not None:
             values = [v if there else None for v, there in zip(values, self.valid, strict=True)]
         return list(values)
@@ -94,14 +102,15 @@ def with_missing(values: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> A
     if there.all():
         return values
     if values.dtype.kind in "biu":
-        values = values.astype(np.float64)
+        as_float = values.astype(np.float64)
+        exact = bool((np.abs(as_float[there]) <= 2.0**53).all())
+        values = as_float if exact else values.astype(object)
     elif values.dtype.kind not in "fmMO":
         values = values.astype(object)
     else:
         values = values.copy()
-    values[~there] = {"f": np.nan, "m": np.timedelta64("NaT"), "M": np.datetime64("NaT")}.get(
-        values.dtype.kind
-    )
+    gaps: dict[str, Any] = {"f": np.nan, "m": np.timedelta64("NaT"), "M": np.datetime64("NaT")}
+    values[~there] = gaps.get(values.dtype.kind)
     return values
 
 
@@ -117,6 +126,8 @@ def column(values: Any) -> Column:
         return _from_arrow(
             pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
         )
+    if hasattr(values, "to_numpy") and hasattr(values, "dtype"):  # an index of pandas'
+        return _from_numpy(values.to_numpy())
     if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
         raise TypeError(
             f"values must be a NumPy array, an Arrow array, a series or a list, not "
@@ -134,7 +145,10 @@ def _from_numpy(values: np.ndarray[Any, Any]) -> Column:
             f"as a dict of arrays."
         )
     kind = values.dtype.kind
-    if kind in "OUST":
+    if kind == "O":
+        plain = _from_list(values.tolist())
+        return Column(values, "numpy", plain.numbers, plain.valid)
+    if kind in "UST":
         return Column(values, "numpy", None, None)
     if kind not in "biufmM":
         raise TypeError(f"values of type {values.dtype} cannot be aggregated; convert them first.")
@@ -155,10 +169,12 @@ def _from_arrow(values: Any) -> Column:
         values = values.combine_chunks()
         if isinstance(values, pa.ChunkedArray):  # no chunk at all
             values = pa.array([], values.type)
+    values = _unfolded(values)
     kind = values.type
-    if pa.types.is_dictionary(kind):
-        values, kind = values.dictionary_decode(), kind.value_type
-    numbers = values
+    if pa.types.is_null(kind):
+        missing = np.zeros(len(values), bool)
+        return Column(values, "arrow", np.zeros(len(values)), _if_missing(missing))
+    numbers = values.cast(pa.float32()) if pa.types.is_float16(kind) else values
     if pa.types.is_boolean(kind):
         numbers = values.cast(pa.int8())
     elif pa.types.is_date32(kind) or pa.types.is_time32(kind):
@@ -175,7 +191,22 @@ def _from_arrow(values: Any) -> Column:
     return Column(values, "arrow", _readable(array), _if_missing(valid))
 
 
+def _unfolded(values: Any) -> Any:
+    """Text and bytes as Arrow's own functions take them, and no dictionary or runs."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        return _unfolded(values.dictionary).take(values.indices)
+    if pa.types.is_run_end_encoded(kind):
+        return _unfolded(pc.run_end_decode(values))
+    if pa.types.is_string_view(kind):
+        return values.cast(pa.large_string())
+    if pa.types.is_binary_view(kind):
+        return values.cast(pa.large_binary())
+    return values
+
+
 def _from_list(values: list[Any]) -> Column:
+    values = [v.item() if isinstance(v, (np.number, np.bool_)) else v for v in values]
     plain = [v for v in values if v is not None]
     kinds = {type(v) for v in plain}
     if kinds <= {int, float} or kinds == {bool}:
@@ -263,12 +294,17 @@ def leaves(values: Any, operator: Operator) -> tuple[list[Leaf], Kind]:
     return found, next(iter(named.values())).kind if named else "numpy"
 
 
+PANDAS_INDEX = "__index_level_"
+"""The row labels of a data frame, which are no column of it."""
+
+
 def table(values: Any) -> dict[str, Column]:
     """The columns of a table by name; a single column is called 0."""
     if isinstance(values, Mapping):
         return {str(name): column(v) for name, v in values.items()}
     if isinstance(values, (pa.Table, pa.RecordBatch)):
-        return dict(zip(values.schema.names, map(column, values.columns), strict=True))
+        pairs = zip(values.schema.names, values.columns, strict=True)
+        return {name: column(v) for name, v in pairs if not name.startswith(PANDAS_INDEX)}
     if isinstance(values, np.ndarray) and values.dtype.names:
         return {name: column(np.ascontiguousarray(values[name])) for name in values.dtype.names}
     if hasattr(values, "__arrow_c_stream__") and not isinstance(values, pa.ChunkedArray):

@@ -13,6 +13,7 @@ import numpy as np
 
 from sash.aggregators.binding import bind
 from sash.aggregators.generating import state_layout
+from sash.aggregators.registry import check_fits
 from sash.aggregators.running import flatten, ring_length
 from sash.operators.monoid import Monoid, Partial
 
@@ -23,6 +24,7 @@ class Kept:
     def __init__(self, algorithm: ModuleType, monoid: Monoid) -> None:
         self.algorithm = algorithm
         self.monoid = monoid
+        check_fits(algorithm, monoid)
         self.run = bind(algorithm, monoid)
         self.state: Any = self.run.new()
         self.rings: list[Any] = [[None] * ring_length(1) for _ in algorithm.RINGS]
@@ -75,6 +77,10 @@ class Kept:
         for ring, before in zip(self.rings, old, strict=True):
             for i in range(start, end):
                 ring[i & (length - 1)] = before[i & (len(before) - 1)]
+
+    def copied(self) -> tuple[Any, ...]:
+        """The rings once more, for a loop that may not come to its end."""
+        return tuple(tuple(array.copy() for array in ring) for ring in self.rings)
 
     def _forget(self, first: int, last: int) -> None:
         """Let go of partials that have left the window."""

@@ -18,6 +18,7 @@ from sash.aggregators import (
     two_stacks_lite,
 )
 from sash.operators.base import Operator
+from sash.operators.monoid import Monoid
 
 MODULES: dict[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
@@ -79,10 +80,23 @@ def named(name: str) -> ModuleType:
 def for_operator(name: str, operator: Operator) -> ModuleType:
     """An algorithm's module, refused if the operator lacks what it needs."""
     module = named(name)
-    if getattr(module, "NEEDS", None) == "inverse" and not operator.invertible:
-        lacking = [leaf.name for leaf in operator.leaves if not leaf.invertible]
-        raise TypeError(
-            f"{name} needs an operator that can be taken back, and {', '.join(lacking)} has no "
-            f"inverse; use algorithm='auto'."
-        )
+    lacking = [leaf.name for leaf in operator.leaves if not leaf.invertible]
+    if lacking:
+        _refuse_inverse(module, ", ".join(lacking))
     return module
+
+
+def check_fits(module: ModuleType, monoid: Monoid) -> None:
+    """The same once types are settled: decimals, say, are summed by something without inverse."""
+    lacking = [leaf.name for leaf in monoid.leaves() if not leaf.invertible]
+    if lacking:
+        _refuse_inverse(module, f"{', '.join(lacking)} of such values")
+
+
+def _refuse_inverse(module: ModuleType, lacking: str) -> None:
+    if getattr(module, "NEEDS", None) == "inverse":
+        name = module.__name__.rpartition(".")[2]
+        raise TypeError(
+            f"{name} needs an operator that can be taken back, and {lacking} has no inverse; "
+            f"use algorithm='auto'."
+        )

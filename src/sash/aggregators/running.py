@@ -12,6 +12,7 @@ from sash.aggregators.answers import Array, LeafAnswers
 from sash.aggregators.binding import Rows, bind
 from sash.aggregators.columns import Leaf
 from sash.aggregators.compiling import Compiled
+from sash.aggregators.registry import check_fits
 from sash.operators.base import Operator
 from sash.operators.laws import vet
 from sash.operators.monoid import Monoid
@@ -32,7 +33,9 @@ def check(leaves: list[Leaf], monoid: Monoid) -> None:
                     f"{leaf.operator!r} needs numbers, and was given {_named_type(kind)}."
                 )
         row = _first(leaf)
-        if row is not None and not type(leaf.operator).__module__.startswith("sash."):
+        ours = type(leaf.operator).__module__.startswith("sash.")
+        of_objects = leaf.operator.fields is not None and not bound.fixed_width
+        if row is not None and (of_objects or not ours):
             values = tuple(c.item(row) for c in leaf.inputs[: bound.inputs])
             vet(leaf.operator, bound, values)
 
@@ -81,6 +84,7 @@ class Job:
         types = types_of(leaves)
         self.monoid = operator.bind_leaves(types)
         check(leaves, self.monoid)
+        check_fits(algorithm, self.monoid)
         self.compiled: Compiled | None = None
         self.python: SimpleNamespace | None = None
         valid = [leaf.valid for leaf in leaves]

@@ -181,7 +181,7 @@ class Operator:
 
     def code_key(self) -> tuple[Any, ...]:
         """What the operator's code depends on: all but the columns it reads."""
-        return (type(self), repr(sorted(self.options.items())))
+        return (type(self), tuple((k, _comparable(v)) for k, v in sorted(self.options.items())))
 
     def bind_leaves(self, types: Sequence[Sequence[Any]]) -> Monoid:
         """Settle the types of each leaf's columns."""
@@ -290,3 +290,9 @@ def _check_shape(made: type[Operator]) -> None:
         raise OperatorError(
             f"{made.name} fails on its own identity: {type(error).__name__}: {error}."
         ) from error
+
+
+def _comparable(value: Any) -> Any:
+    """An option as a key: plain values by value and type, everything else by what it is."""
+    plain = isinstance(value, (bool, int, float, str, type(None)))
+    return (type(value), value) if plain and value == value else ("object", id(value))

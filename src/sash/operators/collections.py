@@ -12,13 +12,14 @@ from typing import Any
 
 from sash.operators.base import operator
 from sash.operators.errors import OperatorError
+from sash.operators.functions import VALUE, VALUES
 from sash.operators.options import wrong_count
 from sash.operators.rope import Rope
 
 NO_VALUES = Rope()
 
 
-@operator(partial=object)
+@operator(partial=object, answer=VALUES)
 class Collect:
     """All values, oldest first, as a list."""
 
@@ -37,6 +38,8 @@ class Collect:
 
 class Concat(Collect):
     """Strings joined in order, with `sep` between them; bytes, lists and tuples too."""
+
+    answer = VALUE
 
     def lift(v):
         if not isinstance(v, (str, bytes, list, tuple)):
@@ -72,7 +75,7 @@ def joined(pieces: list[Any], sep: Any) -> Any:
     return kind(whole)
 
 
-@operator(partial=object)
+@operator(partial=object, answer=VALUES)
 class FirstN:
     """The n oldest values, oldest first."""
 
@@ -99,7 +102,7 @@ class LastN(FirstN):
         return b if len(b) >= n or not a else a[len(b) - n :] + b
 
 
-@operator(partial=object)
+@operator(partial=object, answer=VALUES)
 class CollectDistinct:
     """The distinct values, in the order in which they first appear."""
 
@@ -119,7 +122,7 @@ class CollectDistinct:
         return list(p[0])
 
 
-@operator(partial=object, commutative=True)
+@operator(partial=object, commutative=True, answer="int64")
 class CountDistinct:
     """How many distinct values there are."""
 
@@ -152,7 +155,7 @@ def hashable(name: str, v: Any) -> Any:
     return v
 
 
-@operator(partial=object, commutative=True)
+@operator(partial=object, commutative=True, answer=VALUES)
 class TopK:
     """The k largest values, the largest first; equal ones are all kept."""
 

@@ -67,7 +67,7 @@ class Hll(Bytes):
         return self.data == other.data or self.estimate() == other.estimate()
 
 
-@operator(partial=object, commutative=True)
+@operator(partial=object, commutative=True, answer="int64")
 class ApproxCountDistinct:
     """About how many distinct values there are, as an integer, by a HyperLogLog sketch.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from keyword import iskeyword
 from types import FunctionType
 from typing import Any
 
@@ -14,6 +15,9 @@ from sash.operators.monoid import Partial
 
 VALUE = "value"
 """As the type of a field or an answer: that of the (first) column the operator reads."""
+
+VALUES = "values"
+"""As the type of an answer: a list of such."""
 
 EMPTY: Any = inspect.Parameter.empty
 
@@ -61,6 +65,8 @@ def functions_of(cls: type, wanted: Iterable[str]) -> dict[str, FunctionType]:
             )
         if arity is None and not parameters:
             raise OperatorError(f"{name}.{function_name} must take the value to lift.")
+        if "row" in parameters[:-1]:
+            raise OperatorError(f"{name}.{function_name}: the parameter row comes last.")
         functions[function_name] = function
     return functions
 
@@ -75,7 +81,7 @@ def checked_fields(name: str, partial: Any) -> dict[str, str] | None:
         )
     fields = {}
     for field_name, kind in partial.items():
-        if not isinstance(field_name, str) or not field_name.isidentifier():
+        if not _names_a_field(field_name):
             raise OperatorError(f"{name}: {field_name!r} cannot be the name of a field.")
         if kind != VALUE:
             try:
@@ -165,3 +171,8 @@ def cannot_lower(lower: Callable[[Partial], Any], identity: Partial) -> bool:
 
 def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _names_a_field(name: Any) -> bool:
+    usable = isinstance(name, str) and name.isidentifier() and not iskeyword(name)
+    return usable and not name.startswith("_")

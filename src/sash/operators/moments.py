@@ -20,6 +20,9 @@ SHAPE = {"n": "int64", "mean": "float64", "m2": "float64", "m3": "float64", "m4"
 class Variance:
     """The variance: of a sample (ddof=1, the default) or of a population (ddof=0)."""
 
+    def check_options(*, ddof):
+        return None if ddof in (0, 1) else f"ddof is 1 or 0, not {ddof!r}."
+
     def identity():
         return 0, 0.0, 0.0
 
@@ -77,7 +80,7 @@ class Skewness:
             return None
         if p.m2 == 0.0:
             return math.nan
-        skewness = math.sqrt(p.n) * p.m3 / (p.m2 * math.sqrt(p.m2))
+        skewness = math.sqrt(p.n) * (p.m3 / p.m2) / math.sqrt(p.m2)
         if bias:
             return skewness
         return skewness * math.sqrt(p.n * (p.n - 1.0)) / (p.n - 2)
@@ -95,7 +98,7 @@ class Kurtosis(Skewness):
             return None
         if p.m2 == 0.0:
             return math.nan
-        kurtosis = p.n * p.m4 / (p.m2 * p.m2) - 3.0
+        kurtosis = p.n * (p.m4 / p.m2 / p.m2) - 3.0
         if bias:
             return kurtosis
         return ((p.n + 1.0) * kurtosis + 6.0) * (p.n - 1.0) / ((p.n - 2.0) * (p.n - 3.0))

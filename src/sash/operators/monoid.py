@@ -25,7 +25,15 @@ def partial_class(names: tuple[str, ...]) -> Any:
 
 @cache
 def _answers_class(names: tuple[str, ...]) -> Any:
-    return namedtuple("Answers", names)
+    made = namedtuple("Answers", names)  # type: ignore[misc]
+    pickled: Any = lambda self: (_answers, (names, tuple(self)))  # noqa: E731
+    made.__reduce__ = pickled  # type: ignore[method-assign]
+    return made
+
+
+def _answers(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    """Answers as they were before they were pickled."""
+    return _answers_class(names)._make(values)
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ class Monoid:
 
     def named_answers(self, answers: Iterable[Any]) -> Any:
         """The members' answers under their names."""
-        return _answers_class(tuple(name for name, _ in self.members))._make(answers)
+        return _answers(tuple(name for name, _ in self.members), tuple(answers))
 
     def lift_cells(self, cells: Iterator[tuple[Any, ...]], row: int) -> Partial:
         """Lift one row, given for each leaf the values it reads; nulls are skipped."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from keyword import iskeyword
 from typing import Any
 
 from sash.operators.base import Operator
@@ -28,6 +29,8 @@ class Together(Operator):
         if not members:
             raise OperatorError("Together needs at least one operator, as in Together(hi=Max()).")
         for name, member in members.items():
+            if not name.isidentifier() or iskeyword(name) or name.startswith("_"):
+                raise OperatorError(f"Together: {name!r} cannot be the name of an answer.")
             if isinstance(member, type) and issubclass(member, Operator):
                 raise OperatorError(f"Together: {name} is a class; write {member.__name__}().")
             if not isinstance(member, Operator) or isinstance(member, Together):

@@ -5,9 +5,11 @@ Neither bound ever goes back, so that any FIFO algorithm can follow them.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sash.aggregators.columns import Column, column
 from sash.aggregators.compiling import compile_plain
@@ -15,6 +17,7 @@ from sash.windows.duration import nanoseconds, steps
 
 Array = np.ndarray[Any, Any]
 
+MOST = 2**63 - 1
 CLOSED = ("right", "left", "both", "neither")
 
 
@@ -25,6 +28,7 @@ def count_bounds(rows: int, length: int, every: int, closed: str) -> tuple[Array
     round, "both" counts both and "neither" none.
     """
     at = np.arange(every - 1, rows, every, dtype=np.int64)
+    length = min(length, rows + 1)
     starts = at - length + (closed in ("right", "neither"))
     ends = at + (closed in ("right", "both"))
     return np.minimum(np.maximum(starts, 0), ends), ends
@@ -60,8 +64,9 @@ def follow(times, width, left_closed, right_closed, starts, ends):  # type: igno
     for i in range(times.size):
         if i > 0 and times[i] < times[i - 1]:
             return i
-        while times[i] - times[start] > width or (
-            not left_closed and times[i] - times[start] == width
+        while start < i and (
+            times[i] - times[start] > width
+            or (not left_closed and times[i] - times[start] == width)
         ):
             start += 1
         if right_closed:
@@ -78,7 +83,8 @@ def times_column(times: Any, rows: int) -> Column:
     """The times of the rows, of any datetime or integer type."""
     found = column(times)
     if found.numbers is None and found.kind == "list":
-        found = column(np.array(found.source, "datetime64[us]"))
+        with suppress(pa.ArrowException):  # what is no time is refused below
+            found = column(pa.array(found.source))
     if found.valid is not None:
         missing = int(np.flatnonzero(~found.valid)[0])
         raise ValueError(f"every row needs a time, and row {missing} has none.")
@@ -96,6 +102,8 @@ def _type_of(given: Column) -> str:
 def _in_units(times: Column, width: Any) -> tuple[Array, int]:
     """The times as integers, and the width in the same unit."""
     assert times.numbers is not None
+    if times.numbers.dtype == np.uint64 and times.numbers.max(initial=0) > MOST:
+        raise ValueError("integer times must be below 2**63.")
     numbers = times.numbers.astype(np.int64, copy=False)
     counted = steps(width)
     if not times.is_time:
@@ -104,17 +112,23 @@ def _in_units(times: Column, width: Any) -> tuple[Array, int]:
                 f"integer times have no unit: write the width {width!r} in theirs, as in '3600i', "
                 f"or convert the times to datetime64."
             )
-        return numbers, counted
+        return numbers, _checked_width(counted, width)
     if counted is not None:
         raise ValueError(f"the width {width!r} is for integer times; write it as in '1h'.")
     unit = _unit_nanoseconds(times)
-    wanted = nanoseconds(width)
+    wanted = _checked_width(nanoseconds(width), width)
     if wanted % unit:  # times in coarser units than the width: count both in nanoseconds
         limit = np.iinfo(np.int64).max // unit
         if len(numbers) and max(abs(int(numbers[0])), abs(int(numbers[-1]))) > limit:
             raise ValueError(f"times this far apart cannot be counted as finely as {width!r}.")
         return numbers * unit, wanted
     return numbers, wanted // unit
+
+
+def _checked_width(units: int, width: Any) -> int:
+    if units < 1:
+        raise ValueError(f"a window's width must be more than nothing, not {width!r}.")
+    return min(units, MOST)
 
 
 def _unit_nanoseconds(times: Column) -> int:

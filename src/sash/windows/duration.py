@@ -44,12 +44,16 @@ def nanoseconds(length: Any) -> int:
             raise ValueError("a length of time cannot be NaT.")
         return int(length.astype("timedelta64[ns]").astype(np.int64))
     if isinstance(length, timedelta):
-        return (length.days * 86_400 + length.seconds) * 1_000_000_000 + length.microseconds * 1000
+        whole = (length.days * 86_400 + length.seconds) * 1_000_000_000
+        finer = getattr(length, "nanoseconds", 0)  # of pandas' own kind
+        return whole + length.microseconds * 1000 + int(finer)
     if not isinstance(length, str):
         raise TypeError(
             f'a length of time is written as "1h", "90s" or a timedelta, not {length!r}.'
         )
     total, at = 0, 0
+    if not length.strip():
+        raise ValueError("a length of time is missing: write it as '1h' or '90s'.")
     while at < len(length):
         piece = PIECE.match(length, at)
         unit = piece[2].lower() if piece else ""
