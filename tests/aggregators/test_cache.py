@@ -55,6 +55,13 @@ def test_a_file_that_was_tampered_with_is_written_anew(tmp_path: Path) -> None:
     assert finish(start(tmp_path)) == first
 
 
+def test_machine_code_that_was_damaged_is_compiled_anew(tmp_path: Path) -> None:
+    first = finish(start(tmp_path))
+    for path in tmp_path.rglob("*.nb?"):
+        path.write_bytes(path.read_bytes()[:40])
+    assert finish(start(tmp_path)) == first
+
+
 def test_no_place_to_write(tmp_path: Path) -> None:
     """A file stands where the folder should be: compiled in memory then."""
     occupied = tmp_path / "cache"

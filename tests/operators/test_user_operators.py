@@ -304,3 +304,169 @@ class TestLaws:
             check_operator(Spread(), [])
         with pytest.raises(TypeError, match=r"write Spread\(\)"):
             check_operator(Spread, [1.0])
+
+
+class TestNames:
+    """Whatever things are called, compiled and plain Python mean the same."""
+
+    n = 0
+
+    def check(self, operator: sash.Operator) -> None:
+        window = sash.aggregator("recalc", operator)
+        expected = []
+        for value in VALUES.tolist():
+            window.insert(value)
+            expected.append(window.query())
+        found = sash.rolling(VALUES, len(VALUES), operator)
+        np.testing.assert_allclose(found, expected)
+
+    def test_an_option_and_a_field_called_like_a_global(self) -> None:
+        self.check(_Clashing(total=2.0))
+
+    def test_parameters_called_like_ours(self) -> None:
+        self.check(
+            made(lift=lambda rows: rows, combine=lambda p, r: p.t + r.t, lower=lambda r: r.t)
+        )
+
+    def test_guarded_lower_with_a_parameter_of_ours(self) -> None:
+        @sash.operator(partial={"lower": "float64", "Partial": "int64"})
+        class Odd:
+            def identity():
+                return 0.0, 0
+
+            def lift(a0):
+                return a0, 1
+
+            def combine(found, none):
+                return found.lower + none.lower, found.Partial + none.Partial
+
+            def lower(r):
+                return r.lower / r.Partial
+
+        self.check(Odd())
+
+    def test_members_whose_names_begin_alike(self) -> None:
+        both = sash.Together(x=sash.Max(), x_own=sash.Min(), own=sash.Sum(), use0=Spread())
+        found = sash.aggregator("daba", both).slide(VALUES, 2)
+        assert found["x_own"].tolist() == [3.0, 1.0, 1.0, 1.0, 1.0]
+        assert found["own"].tolist() == [3.0, 4.0, 5.0, 5.0, 6.0]
+
+    @pytest.mark.parametrize("name", ["class", "_a", "a b"])
+    def test_names_that_cannot_be(self, name: str) -> None:
+        with pytest.raises(sash.OperatorError, match="cannot be the name"):
+            sash.Together(**{name: sash.Max()})
+
+    def test_a_decorated_function_is_compiled_as_decorated(self) -> None:
+        self.check(made(lift=_doubled(lambda v: v)))
+
+    def test_options_that_are_arrays(self) -> None:
+        @sash.operator(partial={"t": "float64"})
+        class Looked:
+            def identity():
+                return 0.0
+
+            def lift(v, *, table=None):
+                return table[int(v)]
+
+            def combine(a, b):
+                return a.t + b.t
+
+            def lower(p):
+                return p.t
+
+        one, other = np.zeros(3_000), np.zeros(3_000)
+        other[4] = 7.0
+        assert sash.rolling(VALUES, 1, Looked(table=one)).sum() == 0.0
+        assert sash.rolling(VALUES, 1, Looked(table=other)).sum() == 7.0
+
+
+total = 1e9
+
+
+@sash.operator(partial={"total": "float64"})
+class _Clashing:
+    def identity():
+        return 0.0
+
+    def lift(v):
+        return v
+
+    def combine(a, b):
+        return a.total + b.total
+
+    def lower(p, *, total=1.0):
+        return p.total / total
+
+
+def _doubled(function: Any) -> Any:
+    def twice(v):
+        return 2.0 * function(v)
+
+    twice.__wrapped__ = function
+    return twice
+
+
+class TestSlips:
+    def test_the_row_comes_last(self) -> None:
+        with pytest.raises(sash.OperatorError, match="the parameter row comes last"):
+            made(lift=lambda row, v: v)
+
+    def test_combine_must_fit_the_field_too(self) -> None:
+        halves = made(
+            partial={"t": "int64"},
+            identity=lambda: 0,
+            combine=lambda a, b: a.t + b.t + 0.5 if a.t and b.t else a.t + b.t,
+        )
+        with pytest.raises(sash.OperatorError, match=r"Mine.combine returned 6.5 for the field t"):
+            sash.rolling([3, 4], 2, halves)
+
+    def test_falling_off_the_end_is_null(self) -> None:
+        @sash.operator(partial={"t": "float64"})
+        class Sometimes:
+            def identity():
+                return 0.0
+
+            def lift(v):
+                return v
+
+            def combine(a, b):
+                return a.t + b.t
+
+            def lower(p):
+                if p.t > 2.0:
+                    return p.t
+
+        assert sash.rolling([1.0, 2.0], 2, Sometimes()) == [None, 3.0]
+
+    def test_objects_that_cannot_be_compared(self) -> None:
+        class Bag:
+            def __init__(self, items: tuple[Any, ...]) -> None:
+                self.items = items
+
+        @sash.operator(partial=object)
+        class Bagged:
+            def identity():
+                return Bag(())
+
+            def lift(v):
+                return Bag((v,))
+
+            def combine(a, b):
+                return Bag(a.items + b.items)
+
+            def lower(p):
+                return len(p.items)
+
+        assert sash.rolling([5, 6, 7], 2, Bagged()) == [1, 2, 2]
+
+    def test_a_subclass_of_sum(self) -> None:
+        class Half(sash.Sum):
+            def lower(p):
+                return (p.total + p.error) / 2
+
+        assert sash.rolling([2.0, 4.0], 2, Half()) == [1.0, 3.0]
+
+    def test_dividing_by_zero_says_who(self) -> None:
+        upside_down = made(lower=lambda p: 1.0 / (p.t - 4.0))
+        with pytest.raises(ZeroDivisionError, match="Mine divides by zero"):
+            sash.rolling(VALUES, 2, upside_down)

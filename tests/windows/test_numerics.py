@@ -82,6 +82,14 @@ def test_a_long_sum_beats_pairwise_summation() -> None:
         assert abs(found - exact) <= max(abs(np.sum(values) - exact), math.ulp(exact))
 
 
+def test_products_and_shapes_of_tiny_values() -> None:
+    assert sash.rolling(np.full(2_300_000, 1e-300), 3_000_000, sash.Product())[-1] == 0.0
+    values = np.random.default_rng(0).random(20)
+    for operator in (sash.Skewness(), sash.Kurtosis()):
+        tiny = sash.rolling(values * 1e-60, 10, operator)
+        np.testing.assert_allclose(tiny[2:], sash.rolling(values, 10, operator)[2:], rtol=1e-6)
+
+
 class TestIntegers:
     most = np.iinfo(np.int64).max
 

@@ -208,6 +208,33 @@ class TestKinds:
         assert sash.rolling(flags, 2, sash.Max()).tolist() == [True, True, False]
         assert sash.rolling(flags, 3, sash.Sum()).tolist() == [1, 1, 1]
 
+    def test_times_of_the_other_byte_order(self) -> None:
+        days = np.arange(3).astype(">M8[D]")
+        assert sash.rolling(days, 2, sash.Max()).tolist() == days.tolist()
+
+    def test_integers_that_no_float_holds_are_kept(self) -> None:
+        found = sash.rolling(np.array([2**53 + 1, 0]), 2, sash.Max(), min_size=2)
+        assert found.tolist() == [None, 2**53 + 1]
+
+    def test_pandas_index_and_object_arrays(self) -> None:
+        index = pd.date_range("2026-01-01", periods=3, freq="D")
+        assert sash.rolling(index, 2, sash.Max())[2] == index[2]
+        frame = pd.DataFrame({"x": [1.0, 2.0]}, index=["a", "b"])
+        assert sash.rolling(frame, 2, sash.Sum()).to_pylist() == [1.0, 3.0]
+        assert sash.rolling(np.array([1.0, None], object), 2, sash.Mean()).tolist() == [1.0, 1.0]
+
+    def test_polars_text(self) -> None:
+        frame = pl.DataFrame({"x": [1, 3], "who": ["a", "b"]})
+        assert sash.rolling(frame, 2, sash.ArgMax("x", "who")).to_pylist() == ["a", "b"]
+        assert sash.rolling(frame["who"].cast(pl.Categorical), 2, sash.First()).to_pylist() == [
+            "a",
+            "a",
+        ]
+
+    def test_half_floats(self) -> None:
+        for values in (np.array([1, 2], np.float16), pa.array(np.array([1, 2], np.float16))):
+            assert list(sash.rolling(values, 2, sash.Sum()).tolist()) == [1.0, 3.0]
+
     def test_numpy_has_no_null_among_integers(self) -> None:
         found = sash.rolling(np.array([4, 2]), 2, sash.Max(), min_size=2)
         np.testing.assert_array_equal(found, [NAN, 4.0])

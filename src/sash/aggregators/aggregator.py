@@ -13,7 +13,6 @@ from sash.aggregators.answers import LeafAnswers, dress, in_table, of_objects
 from sash.aggregators.keeping import Kept
 from sash.aggregators.registry import for_operator
 from sash.aggregators.running import Job
-from sash.aggregators.sources import may_raise
 from sash.operators.base import Operator
 from sash.operators.monoid import NOT_GIVEN, Monoid, Partial
 
@@ -158,7 +157,7 @@ class Aggregator:
         kept.grow(max(min(held + rows, size), held))
         kept.to_arrays()
         out, answers = job.outputs(rows)
-        rings = kept.copied() if may_raise(job.monoid) else tuple(kept.rings)
+        rings = kept.copied() if kept.may_stop else tuple(kept.rings)
         kept.state = job.call("slide", rings, kept.state, job.rows, rows, size, out)
         kept.rings = list(rings)
         job.collect(out, answers)

@@ -102,9 +102,9 @@ def with_missing(values: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> A
     if there.all():
         return values
     if values.dtype.kind in "biu":
-        as_float = values.astype(np.float64)
-        exact = bool((np.abs(as_float[there]) <= 2.0**53).all())
-        values = as_float if exact else values.astype(object)
+        held = values[there]
+        exact = bool(((held <= 2**53) & (held >= -(2**53))).all())
+        values = values.astype(np.float64 if exact else object)
     elif values.dtype.kind not in "fmMO":
         values = values.astype(object)
     else:

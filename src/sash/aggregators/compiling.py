@@ -19,7 +19,7 @@ import tempfile
 import textwrap
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from pickle import UnpicklingError
 from types import FunctionType, ModuleType
@@ -84,6 +84,7 @@ class Compiled:
             self.module = _load(self.writer.text(), {}, fresh=True)
             return getattr(self.module, f"run_{entry}")(*args)
 
+    @cached_property
     def answer_types(self) -> list[tuple[str, np.dtype[Any]]]:
         """The answer's fields: one without a name, or several."""
         found = []
@@ -96,6 +97,7 @@ class Compiled:
                 found.append(("", self._inferred(prefix, leaf)))
         return found
 
+    @cached_property
     def nullable(self) -> list[bool]:
         """For each leaf, whether its `lower` may answer null."""
         return [may_be_null(leaf) for _, leaf in self.writer.leaves]

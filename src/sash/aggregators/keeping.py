@@ -6,6 +6,7 @@ length, once: a caller that stays with single calls, or with bulk calls, does no
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +16,7 @@ from sash.aggregators.binding import bind
 from sash.aggregators.generating import state_layout
 from sash.aggregators.registry import check_fits
 from sash.aggregators.running import flatten, ring_length
+from sash.aggregators.sources import may_raise
 from sash.operators.monoid import Monoid, Partial
 
 
@@ -77,6 +79,11 @@ class Kept:
         for ring, before in zip(self.rings, old, strict=True):
             for i in range(start, end):
                 ring[i & (length - 1)] = before[i & (len(before) - 1)]
+
+    @cached_property
+    def may_stop(self) -> bool:
+        """Whether a loop over this operator can end with an error, half-way."""
+        return may_raise(self.monoid)
 
     def copied(self) -> tuple[Any, ...]:
         """The rings once more, for a loop that may not come to its end."""

@@ -137,8 +137,8 @@ class Job:
         if self.compiled is None:
             return [None] * count, answers
         flat: list[Array] = []
-        types = iter(self.compiled.answer_types())
-        for leaf_answers, nullable in zip(answers, self.compiled.nullable(), strict=True):
+        types = iter(self.compiled.answer_types)
+        for leaf_answers, nullable in zip(answers, self.compiled.nullable, strict=True):
             answer = leaf_answers.monoid.answer
             width = len(answer) if isinstance(answer, dict) else 1
             for name, dtype in [next(types) for _ in range(width)]:
