@@ -121,7 +121,7 @@ class TestBulk:
         window = sash.aggregator("sba", sash.Max())
         assert window.slide([1, None, None, None, 2], 2) == [1, 1, None, None, 2]
         window.insert(None)
-        window.evict()
+        window.bulk_evict(2)
         assert window.query() is None
 
     def test_sizes_that_change(self) -> None:

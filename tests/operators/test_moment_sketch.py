@@ -144,12 +144,12 @@ def test_compiled(order, dtype):
     op = MomentSketch(order=order, origin=0.5)
     monoid = op.bind(dtype)
     compiled = Compiled(sba, monoid, (False,))
-    names = [name for name, _ in compiled.answer_types()]
+    names = [name for name, _ in compiled.answer_types]
     assert names == list(monoid.answer)
-    assert compiled.nullable() == [False]
+    assert compiled.nullable == [False]
     ends = np.arange(1, len(values) + 1)
     starts = np.maximum(ends - 10, 0)
-    out = tuple(np.empty(len(values), kind) for _, kind in compiled.answer_types())
+    out = tuple(np.empty(len(values), kind) for _, kind in compiled.answer_types)
     slots = tuple(np.empty(16, kind) for _, kind in monoid.fields or ())
     compiled.call("roll_bounds", (values, 0), starts, ends, 0, len(values), slots, out)
     for i in range(len(values)):

@@ -117,7 +117,7 @@ def test_compiled(dtype):
     valid = np.random.default_rng(2).random(300) < 0.8
     monoid = LongestRise().bind(dtype)
     compiled = Compiled(sba, monoid, (True,))
-    assert [name for name, _ in compiled.answer_types()] == ["start", "end", "length"]
+    assert [name for name, _ in compiled.answer_types] == ["start", "end", "length"]
     length = 20
     ends = np.arange(1, len(values) + 1)
     starts = np.maximum(ends - length, 0)

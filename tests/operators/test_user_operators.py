@@ -356,8 +356,9 @@ class TestNames:
         with pytest.raises(sash.OperatorError, match="cannot be the name"):
             sash.Together(**{name: sash.Max()})
 
-    def test_a_decorated_function_is_compiled_as_decorated(self) -> None:
-        self.check(made(lift=_doubled(lambda v: v)))
+    def test_a_decorated_function_is_never_compiled_without_its_decorator(self) -> None:
+        with pytest.raises(sash.OperatorError, match=r"Mine.lift does not compile"):
+            sash.rolling(VALUES, 2, made(lift=_doubled(lambda v: v)))
 
     def test_options_that_are_arrays(self) -> None:
         @sash.operator(partial={"t": "float64"})
