@@ -131,8 +131,7 @@ class Aggregator:
             for value in each:
                 self.insert(value)
             return
-        kept.grow(len(self) + rows)
-        kept.to_arrays()
+        kept.to_arrays(len(self) + rows)
         kept.state = job.call("bulk_insert", tuple(kept.rings), kept.state, job.rows, rows)
         self._inserted(job, rows)
 
@@ -154,8 +153,7 @@ class Aggregator:
             return self._slide_slowly(values, size)
         held = len(self)
         earlier = [self._valid_before(leaf) for leaf in range(len(self._leaves))]
-        kept.grow(max(min(held + rows, size), held))
-        kept.to_arrays()
+        kept.to_arrays(max(min(held + rows, size), held))
         out, answers = job.outputs(rows)
         rings = kept.copied() if kept.may_stop else tuple(kept.rings)
         kept.state = job.call("slide", rings, kept.state, job.rows, rows, size, out)

@@ -32,7 +32,6 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload
 
 from sash.aggregators.generating import Writer
-from sash.aggregators.sources import may_be_null
 from sash.operators.errors import OperatorError
 from sash.operators.monoid import Monoid
 
@@ -65,9 +64,11 @@ def present(typing_context, optional):  # type: ignore[no-untyped-def]
 class Compiled:
     """The entry points of one algorithm for one operator; each is compiled when first called."""
 
-    def __init__(self, algorithm: ModuleType, monoid: Monoid, nulls: tuple[bool, ...]) -> None:
+    def __init__(
+        self, algorithm: ModuleType, monoid: Monoid, nulls: tuple[bool, ...], nan: bool = False
+    ) -> None:
         self.monoid = monoid
-        self.writer = Writer(algorithm, monoid, nulls)
+        self.writer = Writer(algorithm, monoid, nulls, nan)
         text = self.writer.text()
         self.module = _load(text, {k: _callable(v) for k, v in self.writer.injected.items()})
 
@@ -99,8 +100,8 @@ class Compiled:
 
     @cached_property
     def nullable(self) -> list[bool]:
-        """For each leaf, whether its `lower` may answer null."""
-        return [may_be_null(leaf) for _, leaf in self.writer.leaves]
+        """For each leaf, whether a mask tells which of its answers are null."""
+        return [self.writer.masks(leaf) for _, leaf in self.writer.leaves]
 
     def _inferred(self, prefix: str, leaf: Monoid) -> np.dtype[Any]:
         entry = getattr(self.module, f"run_{prefix}lower")

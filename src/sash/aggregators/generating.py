@@ -37,7 +37,9 @@ from sash.aggregators.compiling import as_tuple, present
 SCALARS = "boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64"
 INLINE = '@njit(inline="always")\n'
 # Nothing is allocated inside, so arrays need not be counted: that would cost more than the ⊕.
-ENTRY = "@njit(nogil=True, cache=True, _nrt=False)\n"
+ENTRY = "@njit(nogil=True, cache=True, _nrt=False{more})\n"
+# Our own operators divide by nothing that can be zero, and lose nothing by a fused multiply-add.
+OURS = ', error_model="numpy", fastmath={"contract"}'
 KNOWN_MODULES = ("math", "numpy")
 """Modules that do not change under us; a value from any other is not kept on disk."""
 
@@ -45,7 +47,11 @@ KNOWN_MODULES = ("math", "numpy")
 class Writer:
     """Writes the module for one algorithm and one operator."""
 
-    def __init__(self, algorithm: ModuleType, monoid: Monoid, nulls: tuple[bool, ...]) -> None:
+    def __init__(
+        self, algorithm: ModuleType, monoid: Monoid, nulls: tuple[bool, ...], nan: bool = False
+    ) -> None:
+        """nulls: which leaves' rows may be null; nan: write NaN for an answer that is null."""
+        self.nan = nan
         self.algorithm = algorithm
         self.monoid = monoid
         self.nulls = nulls
@@ -236,7 +242,10 @@ class Writer:
                 f"out[{k + i}][j] = {found}" + (f"[{i}]" if several else "") for i in range(width)
             ]
             k += width
-            if may_be_null(leaf):
+            if self.writes_nan(leaf):
+                text.append(f"    if {found} is None:\n        out[{k - 1}][j] = nan\n    else:\n")
+                text += [f"        {store}\n" for store in stores]
+            elif may_be_null(leaf):
                 text.append(f"    if {found} is None:\n        out[{k}][j] = False\n    else:\n")
                 if several:
                     text.append(f"        {found} = present({found})\n")
@@ -245,6 +254,15 @@ class Writer:
             else:
                 text += [f"    {store}\n" for store in stores]
         return "".join(text)
+
+    def writes_nan(self, leaf: Monoid) -> bool:
+        """Whether NaN stands for null among this leaf's answers, so that no mask is needed."""
+        is_float = str(leaf.answer) in ("float64", "float32")
+        return self.nan and is_float and may_be_null(leaf)
+
+    def masks(self, leaf: Monoid) -> bool:
+        """Whether a mask tells which of this leaf's answers are null."""
+        return may_be_null(leaf) and not self.writes_nan(leaf)
 
     # The algorithm
 
@@ -276,6 +294,9 @@ class Writer:
     def entries(self) -> Iterator[str]:
         layout = state_layout(self.algorithm)
         yield self.packing(layout)
+        functions = [f for leaf in self.monoid.leaves() for f in leaf.functions.values()]
+        ours = all(f.__module__.startswith("sash.") for f in functions)
+        head = ENTRY.format(more=OURS if ours else "")
         for name, function in functions_of(self.algorithm).items():
             if name not in ENTRIES:
                 continue
@@ -283,7 +304,7 @@ class Writer:
             call = f"{name}({parameters})"
             if "state" in parameters:
                 call = f"pack({call.replace('state', 'unpack(state)')})"
-            yield f"{ENTRY}def run_{name}({parameters}):\n    return {call}\n"
+            yield f"{head}def run_{name}({parameters}):\n    return {call}\n"
 
     def packing(self, layout: tuple[bool, ...]) -> str:
         """A state as a flat tuple of numbers, which any caller can hold."""

@@ -65,19 +65,14 @@ class Kept:
     # Room
 
     def grow(self, count: int) -> None:
-        """Make room for so many partials in each ring."""
-        if self.in_arrays:
-            if count <= len(self.rings[0][0]):
-                return
-            self.to_lists()
+        """Make room for so many partials in each ring, in lists."""
         old = self.rings
         if count <= len(old[0]):
             return
-        start, end = self.run.span(self.state)
         length = ring_length(count)
         self.rings = [[None] * length for _ in old]
         for ring, before in zip(self.rings, old, strict=True):
-            for i in range(start, end):
+            for i in range(*self.run.span(self.state)):
                 ring[i & (length - 1)] = before[i & (len(before) - 1)]
 
     @cached_property
@@ -99,19 +94,30 @@ class Kept:
 
     # Lists and arrays
 
-    def to_arrays(self) -> None:
-        """For a compiled loop: each field of the partials in an array of its own."""
-        if self.in_arrays:
+    def to_arrays(self, count: int) -> None:
+        """For a compiled loop: each field in an array of its own, with room for so many."""
+        state = self._unflattened(self.state) if self.in_arrays else self.state
+        held = np.arange(*self.run.span(state))
+        old_length = len(self.rings[0][0]) if self.in_arrays else len(self.rings[0])
+        length = max(old_length, ring_length(count))
+        if self.in_arrays and length == old_length:
             return
+        before, after = held & (old_length - 1), held & (length - 1)
         types = [dtype for leaf in self.monoid.leaves() for _, dtype in leaf.fields or ()]
         for k, ring in enumerate(self.rings):
-            arrays = tuple(np.zeros(len(ring), dtype) for dtype in types)
-            held = [i for i, p in enumerate(ring) if p is not None]
-            flat = [flatten(ring[i]) for i in held]
-            for array, values in zip(arrays, zip(*flat, strict=True), strict=False):
-                array[held] = values
+            arrays = tuple(np.zeros(length, dtype) for dtype in types)
+            if self.in_arrays:
+                for array, old in zip(arrays, ring, strict=True):
+                    array[after] = old[before]
+            else:
+                there = [(at, ring[i]) for at, i in zip(after, before, strict=True)]
+                for at, p in there:
+                    for array, value in zip(
+                        arrays, flatten(p) if p is not None else (), strict=False
+                    ):
+                        array[at] = value
             self.rings[k] = arrays
-        self.state = flatten(self.state)
+        self.state = flatten(state)
         self.in_arrays = True
 
     def to_lists(self) -> None:

@@ -54,9 +54,9 @@ def _named_type(kind: Any) -> str:
 
 
 @cache
-def _compiled(algorithm: ModuleType, key: Any, types: Any, nulls: Any) -> Compiled:
+def _compiled(algorithm: ModuleType, key: Any, types: Any, nulls: Any, nan: bool) -> Compiled:
     operator: Operator = key.operator
-    return Compiled(algorithm, operator.bind_leaves(types), nulls)
+    return Compiled(algorithm, operator.bind_leaves(types), nulls, nan)
 
 
 class _CodeKey:
@@ -77,8 +77,14 @@ class Job:
     """Rows, an operator and an algorithm; `call` runs one of the algorithm's loops over them."""
 
     def __init__(
-        self, algorithm: ModuleType, operator: Operator, leaves: list[Leaf], base: int = 0
+        self,
+        algorithm: ModuleType,
+        operator: Operator,
+        leaves: list[Leaf],
+        base: int = 0,
+        nan: bool = False,
     ) -> None:
+        """base: the position of the first row; nan: NaN may stand for an answer that is null."""
         self.algorithm = algorithm
         self.leaves = leaves
         types = types_of(leaves)
@@ -91,7 +97,7 @@ class Job:
         self.valid = valid
         if self.monoid.fixed_width:
             nulls = tuple(mask is not None for mask in valid)
-            self.compiled = _compiled(algorithm, _CodeKey(operator), types, nulls)
+            self.compiled = _compiled(algorithm, _CodeKey(operator), types, nulls, nan)
             self.rows: Any = self._arrays(valid, base)
         else:
             self.python = bind(algorithm, self.monoid)

@@ -12,7 +12,8 @@ import math
 
 from sash.operators.base import operator
 
-SPREAD = {"n": "int64", "mean": "float64", "m2": "float64"}
+# n as a float too: it is only ever multiplied and divided, and is exact up to 2**53.
+SPREAD = {"n": "float64", "mean": "float64", "m2": "float64"}
 SHAPE = {"n": "int64", "mean": "float64", "m2": "float64", "m3": "float64", "m4": "float64"}
 
 
@@ -24,14 +25,14 @@ class Variance:
         return None if ddof in (0, 1) else f"ddof is 1 or 0, not {ddof!r}."
 
     def identity():
-        return 0, 0.0, 0.0
+        return 0.0, 0.0, 0.0
 
     def lift(v):
-        return 1, v, v - v
+        return 1.0, v, v - v
 
     def combine(a, b):
         n = a.n + b.n
-        share = b.n / (n if n > 0 else 1)
+        share = b.n / (n if n > 0.0 else 1.0)
         apart = b.mean - a.mean
         mean = a.mean + apart * share
         return n, mean, a.m2 + b.m2 + apart * (a.n * share) * apart

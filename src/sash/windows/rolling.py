@@ -65,7 +65,7 @@ def rolling(
     # Each leaf has a loop of its own: it is compiled once, whatever it is asked together with.
     answers = []
     for leaf in leaves:
-        job = Job(module, leaf.operator, [leaf])
+        job = Job(module, leaf.operator, [leaf], nan=kind == "numpy")
         roll = _roll_rows if bounds.plain else _roll_bounds
         found = roll(job, bounds, threads)
         _settle(job, found, bounds, min_size)
