@@ -295,7 +295,7 @@ class Writer:
         layout = state_layout(self.algorithm)
         yield self.packing(layout)
         functions = [f for leaf in self.monoid.leaves() for f in leaf.functions.values()]
-        ours = all(f.__module__.startswith("sash.") for f in functions)
+        ours = all((f.__module__ or "").startswith("sash.") for f in functions)
         head = ENTRY.format(more=OURS if ours else "")
         for name, function in functions_of(self.algorithm).items():
             if name not in ENTRIES:
