@@ -38,6 +38,13 @@ def one_by_one(algorithm: str, case: Case, values: list[Any], size: int) -> list
     return answers
 
 
+def as_columns(values: list[Any]) -> Any:
+    """Rows of pairs as two columns, as bulk calls take them."""
+    if not any(isinstance(value, tuple) for value in values):
+        return values
+    return tuple(list(column) for column in zip(*(v or (None, None) for v in values), strict=True))
+
+
 def as_rows(case: Case, answers: Any) -> list[Any]:
     """Answers in bulk as they come one by one."""
     members = getattr(case.operator, "members", None)
@@ -57,7 +64,9 @@ def alike(found: Any, expected: Any) -> bool:
 def check(algorithm: str, case: Case, nulls: bool) -> None:
     values = rows(case, 90, nulls)
     for size in SIZES:
-        found = as_rows(case, sash.aggregator(algorithm, case.operator).slide(values, size))
+        found = as_rows(
+            case, sash.aggregator(algorithm, case.operator).slide(as_columns(values), size)
+        )
         expected = one_by_one(algorithm, case, values, size)
         for at, (one, other) in enumerate(zip(found, expected, strict=True)):
             assert alike(one, other), (size, at, one, other)
