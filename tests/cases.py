@@ -118,11 +118,13 @@ CASES = [
     Case(sash.CollectDistinct(), whole),
     Case(sash.CountDistinct(), whole),
     Case(sash.TopK(k=3), whole),
+    Case(sash.BottomK(k=2), whole),
     Case(sash.LongestRise(), whole, "several answers"),
     Case(sash.Bloom(), whole),
     Case(sash.CountMin(width=16, depth=3), whole),
     Case(sash.MomentSketch(order=2), [1.0, 2.0, 4.0, 8.0]),
     Case(sash.ApproxCountDistinct(), whole),
+    Case(sash.ApproxQuantile(), whole_floats),  # exact in a window as short as these
     Case(sash.Together(n=sash.Count(), lo=sash.Min(), sd=sash.StdDev()), whole_floats, "composite"),
     Case(Spread(), whole_floats, "a user's"),
     Case(PlainMean(), whole_floats, "a user's, guarded"),

@@ -25,7 +25,9 @@ def random_rows(nan: bool) -> pa.Table:
     missing[100:110] = True
     gaps = chance.choice([0, 0, 1, 2, 30], ROWS, p=[0.2, 0.1, 0.4, 0.25, 0.05])
     times = np.cumsum(gaps).astype("datetime64[s]")
-    return pa.table({"i": np.arange(ROWS), "x": pa.array(values, mask=missing), "t": times})
+    x = pa.array(values, mask=missing)
+    more = {"y": pa.array(np.abs(values) + 1, mask=missing), "s": x.cast(pa.string())}
+    return pa.table({"i": np.arange(ROWS), "x": x, "t": times, **more})
 
 
 def agree(found: Any, expected: Any) -> None:
@@ -103,6 +105,14 @@ def test_polars_by_count(name: str, length: int) -> None:
     agree(found, expected)
 
 
+@pytest.mark.parametrize("length", [7, 64])
+def test_polars_skewness(length: int) -> None:
+    """Of the population. polars answers where it has seen no null, so there is none here."""
+    values = np.random.default_rng(3).normal(size=ROWS)
+    expected = pl.Series(values).rolling_skew(length, bias=True).to_numpy()[length - 1 :]
+    agree(sash.rolling(values, length, sash.Skewness())[length - 1 :], expected)
+
+
 @pytest.mark.parametrize("name", POLARS)
 def test_polars_by_time(name: str) -> None:
     """polars counts all rows of one time; so do we at the last of them."""
@@ -136,6 +146,8 @@ DUCKDB = {
     "last_value(x ignore nulls)": sash.Last("x"),
     "count(distinct x)": sash.CountDistinct("x"),
     "product(x)": sash.Product("x"),
+    "geomean(abs(x) + 1)": sash.GeometricMean("y"),
+    "string_agg(s, '')": sash.Concat("s"),
     "list(x) filter (where x is not null)": sash.Collect("x"),
 }
 
@@ -149,7 +161,7 @@ def test_duckdb_by_count(call: str, length: int, nan: bool) -> None:
         pytest.skip("DuckDB refuses NaN here")
     rows = random_rows(nan)
     over = f"over (order by i rows between {length - 1} preceding and current row)"
-    call_over = call.replace(" filter", " filter") + f" {over}"
+    call_over = f"{call} {over}"
     expected = duckdb.sql(f"select {call_over} as a from rows order by i").fetchall()
     expected = [row[0] for row in expected]
     found = sash.rolling(rows, length, DUCKDB[call]).to_pylist()
@@ -160,6 +172,9 @@ def test_duckdb_by_count(call: str, length: int, nan: bool) -> None:
     if call.startswith("list"):
         expected = [[] if v is None else v for v in expected]
         assert str(found) == str(expected)
+        return
+    if call.startswith("string_agg"):
+        assert found == expected
         return
     if call.startswith(("skewness", "kurtosis")):  # of equal values: ours is NaN, theirs null
         expected = [None if v is not None and v != v else v for v in expected]

@@ -78,6 +78,3 @@ def slide_bounds(
             S += 1
         answer(out, j, query(rings, state))
     return state
-
-
-DRIVERS = (bulk_insert, bulk_evict, slide, slide_bounds)

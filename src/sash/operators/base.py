@@ -176,7 +176,6 @@ class Operator:
             answer=self._typed_answer(value),
             functions=functions,
             sources=self.sources,
-            constants=constants,
         )
 
     def code_key(self) -> tuple[Any, ...]:

@@ -44,8 +44,8 @@ class Monoid:
     `members` are the named monoids a composite is made of; its fields are theirs.
     `empty` is what no value at all answers, where `lower(identity())` does not tell it from a
     value; `guarded` says that `lower` cannot be asked about the identity, which answers null.
-    `functions` and `constants` are the user's own functions and option values, from which
-    compiled code is generated; `identity` … `lower` are the same, ready to call from Python.
+    `functions` are the user's own, with their options settled, from which compiled code is
+    generated; `identity` … `lower` are the same, ready to call from Python.
     """
 
     name: str
@@ -65,7 +65,6 @@ class Monoid:
     answer: Any = None
     functions: Mapping[str, FunctionType] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
-    constants: Mapping[str, Any] = field(default_factory=dict)
     members: tuple[tuple[str, Monoid], ...] = ()
 
     @property
