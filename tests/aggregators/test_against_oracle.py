@@ -15,9 +15,13 @@ from hypothesis.stateful import (
 )
 
 import sash
+from sash.aggregators.registry import named
 from sash.operators.laws import close
 
 ALGORITHMS = [card.name for card in sash.algorithms()]
+
+FOR_LESS = [name for name in ALGORITHMS if hasattr(named(name), "query_last")]
+"""Those that also answer for the youngest values of their window."""
 
 
 def fits(algorithm: str, case: Case) -> bool:
@@ -92,6 +96,10 @@ def machine(algorithm: str, case: Case) -> type[RuleBasedStateMachine]:
             if self.values:
                 self.tried.check_invariants(self.values)
             assert answers_alike(self.tried.query(), self.oracle.query())
+            if algorithm in FOR_LESS:
+                n = len(self.values)
+                for last in sorted({n, n // 2, n // 3, min(n, 1), 0}, reverse=n % 2 == 0):
+                    assert answers_alike(self.tried.query(last), self.oracle.query(last))
 
     return Window
 

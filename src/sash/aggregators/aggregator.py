@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from sash.aggregators import columns
 from sash.aggregators.answers import LeafAnswers, dress, in_table, of_objects
 from sash.aggregators.keeping import Kept
-from sash.aggregators.registry import for_operator
+from sash.aggregators.registry import MODULES, for_operator
+from sash.aggregators.rings import settings
 from sash.aggregators.running import Job
 from sash.operators.base import Operator
 from sash.operators.monoid import NOT_GIVEN, Monoid, Partial
@@ -37,7 +39,9 @@ class Aggregator:
     (6, 2)
     """
 
-    def __init__(self, algorithm: str, operator: Operator, *, dtype: Any = None) -> None:
+    def __init__(
+        self, algorithm: str, operator: Operator, *, dtype: Any = None, **options: Any
+    ) -> None:
         if isinstance(operator, type) and issubclass(operator, Operator):
             raise TypeError(f"give an operator, not its class: write {operator.__name__}().")
         if not isinstance(operator, Operator):
@@ -45,6 +49,7 @@ class Aggregator:
         self.algorithm = algorithm
         self.operator = operator
         self._module = for_operator(algorithm, operator)
+        self._settings = settings(self._module, options)
         self._dtype = None if dtype is None else np.dtype(dtype)
         self._types: tuple[tuple[np.dtype[Any], ...], ...] = ()
         self._in, self._out = 0, 0
@@ -67,7 +72,7 @@ class Aggregator:
         cells, payloads = self._cells(value)
         p = self._lifted(cells, self._in)
         if self._kept is not None:
-            self._kept.insert(p, len(self))
+            self._kept.insert(p)
         for leaf, (cell, payload) in enumerate(zip(cells, payloads, strict=True)):
             if any(v is None for v in cell):
                 self._nulls[leaf].append(self._in)
@@ -109,14 +114,36 @@ class Aggregator:
             raise IndexError("evict from an empty window: there is no value to remove.")
         self.bulk_evict(1)
 
-    def query(self) -> Any:
-        """The answer for what the window holds; None where it has none."""
+    def query(self, last: int | None = None) -> Any:
+        """The answer for what the window holds, or for its `last` values; None where it has none.
+
+        Only some algorithms answer for less than the window: flat_fit, slide_side and others that
+        keep it in such a way.
+        """
+        if last is not None:
+            return self._query_last(last)
         if self._kept is None:  # nothing but nulls so far, if anything
             untyped = self.operator.bind_leaves([(self._dtype or "float64",) for _ in self._leaves])
             return self._lowered(untyped, untyped.identity())
         if self._answer is STALE:
             self._answer = self._lowered(self._kept.monoid, self._kept.query())
         return list(self._answer) if isinstance(self._answer, list) else self._answer
+
+    def _query_last(self, last: int) -> Any:
+        self._check_ranges()
+        if not 0 <= last <= len(self):
+            raise IndexError(f"cannot answer for {last} values: the window holds {len(self)}.")
+        if self._kept is None:
+            return self.query()
+        return self._lowered(self._kept.monoid, self._kept.query_last(last), self._in - last)
+
+    def _check_ranges(self) -> None:
+        if not hasattr(self._module, "query_last"):
+            able = [name for name, module in MODULES.items() if hasattr(module, "query_last")]
+            raise TypeError(
+                f"{self.algorithm} answers for its whole window only; {', '.join(able)} also "
+                f"answer for less."
+            )
 
     # In bulk
 
@@ -131,7 +158,7 @@ class Aggregator:
             for value in each:
                 self.insert(value)
             return
-        kept.to_arrays(len(self) + rows)
+        kept.to_arrays(job.code, len(self) + rows)
         kept.state = job.call("bulk_insert", tuple(kept.rings), kept.state, job.rows, rows)
         self._inserted(job, rows)
 
@@ -143,27 +170,47 @@ class Aggregator:
             self._kept.evict(count)
         self._evicted(count)
 
-    def slide(self, values: Any, size: int) -> Any:
-        """Insert each value into a window of at most `size`, and answer it: one fused loop."""
-        if size < 1:
+    def slide(self, values: Any, size: int | Sequence[int]) -> Any:
+        """Insert each value into a window of at most `size`, and answer it: one fused loop.
+
+        Given several sizes, a list of answers, one for each, from one window as long as the
+        longest; the algorithm must be one that answers for less than its window.
+        """
+        several = isinstance(size, Sequence)
+        sizes: list[int] = list(size) if isinstance(size, Sequence) else [size]
+        if not sizes or any(one < 1 for one in sizes):
             raise ValueError(f"a window holds at least 1 row, not {size}.")
+        if several:
+            self._check_ranges()
         values = columns.table(values)
         job, kept, rows = self._job(values, few=0)
         if job is None or kept is None:
-            return self._slide_slowly(values, size)
-        held = len(self)
+            found = self._slide_slowly(values, sizes)
+            return found if several else found[0]
+        held, longest = len(self), max(sizes)
         earlier = [self._valid_before(leaf) for leaf in range(len(self._leaves))]
-        kept.to_arrays(max(min(held + rows, size), held))
-        out, answers = job.outputs(rows)
+        kept.to_arrays(job.code, max(min(held + rows, longest), held))
+        order = sorted(sizes, reverse=True)
+        out, answers = job.outputs(rows * len(sizes))
         rings = kept.copied() if kept.may_stop else tuple(kept.rings)
-        kept.state = job.call("slide", rings, kept.state, job.rows, rows, size, out)
+        if several:
+            ranges = np.array(order, np.int64)
+            kept.state = job.call("slide_ranges", rings, kept.state, job.rows, rows, ranges, out)
+        else:
+            kept.state = job.call("slide", rings, kept.state, job.rows, rows, longest, out)
         kept.rings = list(rings)
         job.collect(out, answers)
-        for leaf, leaf_answers in enumerate(answers):
-            self._settle_empty(leaf_answers, earlier[leaf], job.valid[leaf], size)
         self._inserted(job, rows)
-        self._evicted(max(0, held + rows - size))
-        return dress(self.operator, answers, columns.leaves(values, self.operator)[1])
+        self._evicted(max(0, held + rows - longest))
+        kind = columns.leaves(values, self.operator)[1]
+        found = []
+        for one in sizes:
+            at = order.index(one)
+            own = [leaf_answers.each(at, len(order)) for leaf_answers in answers]
+            for leaf, leaf_answers in enumerate(own):
+                self._settle_empty(leaf_answers, earlier[leaf], job.valid[leaf], one)
+            found.append(dress(self.operator, own, kind))
+        return found if several else found[0]
 
     def check_invariants(self, window: list[Any]) -> None:
         """Assert the algorithm's invariants, given the values that the window should hold."""
@@ -186,9 +233,9 @@ class Aggregator:
 
     def _settle_types(self, types: tuple[tuple[np.dtype[Any], ...], ...]) -> None:
         self._types = types
-        self._kept = Kept(self._module, self.operator.bind_leaves(types))
-        for earlier in range(len(self)):  # nulls that came before the first value
-            self._kept.insert(self._kept.monoid.identity(), earlier)
+        self._kept = Kept(self._module, self.operator.bind_leaves(types), self._settings)
+        for _ in range(len(self)):  # nulls that came before the first value
+            self._kept.insert(self._kept.monoid.identity())
 
     def _type_of(self, value: Any) -> np.dtype[Any]:
         known = {bool: "int8", int: "int64", float: "float64"}
@@ -245,14 +292,16 @@ class Aggregator:
 
     # Answers
 
-    def _lowered(self, monoid: Monoid, p: Partial) -> Any:
+    def _lowered(self, monoid: Monoid, p: Partial, first: int | None = None) -> Any:
+        """The answer for a partial of the rows from `first` on."""
+        first = self._out if first is None else first
         parts = p if monoid.members else (p,)
         each = zip(self._leaves, monoid.leaves(), parts, strict=True)
-        answers = [self._leaf_answer(k, *leaf) for k, leaf in enumerate(each)]
+        answers = [self._leaf_answer(k, first, *leaf) for k, leaf in enumerate(each)]
         return monoid.named_answers(answers) if monoid.members else answers[0]
 
-    def _leaf_answer(self, k: int, leaf: Operator, bound: Monoid, p: Partial) -> Any:
-        if bound.empty is not NOT_GIVEN and len(self) == len(self._nulls[k]):
+    def _leaf_answer(self, k: int, first: int, leaf: Operator, bound: Monoid, p: Partial) -> Any:
+        if bound.empty is not NOT_GIVEN and self._in - first == self._nulls_since(k, first):
             return bound.empty
         found = bound.lower(p)
         if found is None:
@@ -263,6 +312,12 @@ class Aggregator:
         if isinstance(bound.answer, dict):
             found = dict(zip(bound.answer, found, strict=True))
         return found if leaf.finish is None else leaf.finish(found)
+
+    def _nulls_since(self, leaf: int, first: int) -> int:
+        nulls = self._nulls[leaf]
+        if first == self._out:
+            return len(nulls)
+        return sum(1 for _ in takewhile(lambda row: row >= first, reversed(nulls)))
 
     def _valid_before(self, leaf: int) -> Any:
         """Which rows of the window are not null for this leaf."""
@@ -321,21 +376,28 @@ class Aggregator:
         cols = [c.objects() for c in columns.table(values).values()]
         return iter(cols[0]) if len(cols) == 1 else zip(*cols, strict=True)
 
-    def _slide_slowly(self, values: Any, size: int) -> Any:
-        found = []
+    def _slide_slowly(self, values: Any, sizes: list[int]) -> list[Any]:
+        """One row at a time; for each size, its answers."""
+        longest = max(sizes)
+        found: list[list[Any]] = [[] for _ in sizes]
         for value in self._each(values):
             self._lifted(self._cells(value)[0], self._in)  # refused before anything has left
-            while len(self) >= size:
+            while len(self) >= longest:
                 self.evict()
             self.insert(value)
-            found.append(self.query())
+            for answers, size in zip(found, sizes, strict=True):
+                whole = size == longest
+                answers.append(self.query() if whole else self.query(min(size, len(self))))
         kind = columns.leaves(values, self.operator)[1]
         members = getattr(self.operator, "members", None)
         if members is None:
-            return of_objects(found, kind)
-        each = zip(*found, strict=True) if found else ([] for _ in members)
-        named = {name: of_objects(list(a), kind) for name, a in zip(members, each, strict=True)}
-        return in_table(named, kind)
+            return [of_objects(answers, kind) for answers in found]
+        tables = []
+        for answers in found:
+            each = zip(*answers, strict=True) if answers else ([] for _ in members)
+            named = {name: of_objects(list(a), kind) for name, a in zip(members, each, strict=True)}
+            tables.append(in_table(named, kind))
+        return tables
 
     def _inserted(self, job: Job, rows: int) -> None:
         for leaf, mask in enumerate(job.valid):

@@ -26,6 +26,16 @@ class LeafAnswers:
         self.objects: list[Any] | None = None
         self.there: Array | None = None
 
+    def each(self, first: int, step: int) -> LeafAnswers:
+        """Every `step`-th of the answers, from the first-th on."""
+        if step == 1:
+            return self
+        found = LeafAnswers(self.leaf, self.monoid, self.count // step)
+        found.fields = {name: values[first::step] for name, values in self.fields.items()}
+        found.objects = None if self.objects is None else self.objects[first::step]
+        found.there = None if self.there is None else self.there[first::step]
+        return found
+
     def hide(self, hidden: Array) -> None:
         """No answer where `hidden` is True."""
         if not hidden.any():

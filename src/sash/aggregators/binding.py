@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
+from time import perf_counter_ns
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -17,16 +18,20 @@ from sash.aggregators.primitives import PRIMITIVES, Partial
 from sash.operators.laws import close
 from sash.operators.monoid import Monoid
 
-LOOPS = ("roll_long", "roll_short", "roll_bounds")
-OWN = ("new", "insert", "evict", "query", "check_invariants", *LOOPS)
-SHARED = ("size", "span", "bulk_insert", "bulk_evict", "slide", "slide_bounds")
+SHARED = (
+    *("size", "span", "bulk_insert", "bulk_evict"),
+    *("slide", "slide_ranges", "slide_bounds", "timed_bounds"),
+)
 
 
 def functions_of(algorithm: ModuleType) -> dict[str, FunctionType]:
-    """An algorithm's functions by name: its own, and the shared ones it does not write itself."""
-    own = {name: getattr(algorithm, name) for name in OWN if hasattr(algorithm, name)}
-    shared = {name: getattr(algorithm, name, getattr(driving, name)) for name in SHARED}
-    return {**own, **shared}
+    """An algorithm's functions by name: its file's, and the shared ones it does not write."""
+    own = {
+        name: value
+        for name, value in vars(algorithm).items()
+        if isinstance(value, FunctionType) and value.__module__ == algorithm.__name__
+    }
+    return {**{name: getattr(driving, name) for name in SHARED}, **own}
 
 
 def called_by(function: FunctionType) -> Iterator[tuple[str, FunctionType]]:
@@ -57,7 +62,10 @@ def bind(algorithm: ModuleType, monoid: Monoid) -> SimpleNamespace:
     return SimpleNamespace(**bound, **names)
 
 
-DRIVEN = (driving.insert, driving.evict, driving.query, driving.size)
+DRIVEN = (
+    *(driving.insert, driving.evict, driving.query, driving.query_last),
+    *(driving.size, driving.bulk_evict),
+)
 """What the shared loops call: the algorithm's own functions stand in for these."""
 
 
@@ -77,6 +85,9 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
     def store(buffer: list[Partial], i: int, p: Partial) -> None:
         buffer[i] = p
 
+    def length_of(ring: list[Partial]) -> int:
+        return len(ring)
+
     def read(rows: Rows, i: int) -> Partial:
         return monoid.lift_cells(rows.cells(i), rows.base + i)
 
@@ -94,6 +105,13 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
         "put": put,
         "load": load,
         "store": store,
+        "get_int": get,
+        "put_int": put,
+        "load_int": load,
+        "store_int": store,
+        "length_of": length_of,
+        "equal": _equal,
+        "clock": perf_counter_ns,
         "read": read,
         "answer": answer,
         "same": close,
@@ -111,6 +129,14 @@ class Rows:
     def cells(self, i: int) -> Iterator[tuple[Any, ...]]:
         for columns in self.leaves:
             yield tuple([column[i] for column in columns])
+
+
+def _equal(a: Partial, b: Partial) -> bool:
+    if a is b:
+        return True
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return bool(a == b or (a != a and b != b))
 
 
 def _no_inverse(total: Partial, old: Partial) -> Partial:

@@ -27,7 +27,8 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types
+from llvmlite import ir
+from numba.core import cgutils, types
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload
 
@@ -59,6 +60,20 @@ def present(typing_context, optional):  # type: ignore[no-untyped-def]
 
     kind = optional.type if isinstance(optional, types.Optional) else optional
     return kind(optional), unwrap
+
+
+@intrinsic
+def clock(typing_context):  # type: ignore[no-untyped-def]
+    """The processor's count of cycles: a clock that costs next to nothing to read."""
+
+    def read(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        kind = ir.FunctionType(ir.IntType(64), [])
+        counter = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
+            builder.module, kind, "llvm.readcyclecounter"
+        )
+        return builder.call(counter, [])
+
+    return types.int64(), read
 
 
 class Compiled:

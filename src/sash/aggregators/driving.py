@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sash.aggregators.primitives import Partial, Ring, State, answer, read
+from sash.aggregators.primitives import Partial, Ring, State, answer, clock, read
 
 
 def insert(rings: tuple[Ring, ...], state: State, v: Partial) -> State:
@@ -19,6 +19,11 @@ def evict(rings: tuple[Ring, ...], state: State) -> State:
 
 def query(rings: tuple[Ring, ...], state: State) -> Partial:
     """The algorithm's own."""
+    raise NotImplementedError
+
+
+def query_last(rings: tuple[Ring, ...], state: State, count: int) -> Partial:
+    """The algorithm's own, if it can tell the sum of the `count` youngest values."""
     raise NotImplementedError
 
 
@@ -56,6 +61,21 @@ def slide(
     return state
 
 
+def slide_ranges(
+    rings: tuple[Ring, ...], state: State, rows: Any, count: int, ranges: Any, out: Any
+) -> State:
+    """`slide` for several lengths at once, the longest first: an answer for each at every row."""
+    n = len(ranges)
+    for i in range(count):
+        while size(state) >= ranges[0]:
+            state = evict(rings, state)
+        state = insert(rings, state, read(rows, i))
+        for k in range(n):
+            last = min(ranges[k], size(state))
+            answer(out, i * n + k, query_last(rings, state, last))
+    return state
+
+
 def slide_bounds(
     rings: tuple[Ring, ...],
     state: State,
@@ -73,8 +93,34 @@ def slide_bounds(
         while ends[j] > E:
             state = insert(rings, state, read(rows, E))
             E += 1
-        while starts[j] > S:
-            state = evict(rings, state)
-            S += 1
+        if starts[j] > S:
+            state = bulk_evict(rings, state, starts[j] - S)
+            S = starts[j]
         answer(out, j, query(rings, state))
+    return state
+
+
+def timed_bounds(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    starts: Any,
+    ends: Any,
+    count: int,
+    out: Any,
+    ticks: Any,
+) -> State:
+    """`slide_bounds`, and how long each answer took by the clock."""
+    S = starts[0]
+    E = S
+    for j in range(count):
+        begun = clock()
+        while ends[j] > E:
+            state = insert(rings, state, read(rows, E))
+            E += 1
+        if starts[j] > S:
+            state = bulk_evict(rings, state, starts[j] - S)
+            S = starts[j]
+        answer(out, j, query(rings, state))
+        ticks[j] = clock() - begun
     return state

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.aggregators.binding import LOOPS, called_by, functions_of
+from sash.aggregators.binding import called_by, functions_of
 from sash.aggregators.sources import Renaming, globals_used, literal, may_be_null, tree_of
 from sash.operators.errors import OperatorError
 from sash.operators.monoid import Monoid
@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections import namedtuple
 from math import inf, nan
 from numba import njit, {types}
-from sash.aggregators.compiling import as_tuple, present
+from sash.aggregators.compiling import as_tuple, clock, present
 '''
 SCALARS = "boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64"
 INLINE = '@njit(inline="always")\n'
@@ -208,6 +208,13 @@ class Writer:
             text.append(f"{INLINE}def {reading}(ring, i):\n    j = {fold}\n    f = ({read},)\n")
             text.append(f"    return {self.made('f', 0)}\n\n")
             text.append(f"{INLINE}def {writing}(ring, i, p):\n    j = {fold}\n{puts}\n")
+            whole = fold.replace("ring[0]", "ring")
+            text.append(f"{INLINE}def {reading}_int(ring, i):\n    return ring[{whole}]\n\n")
+            text.append(f"{INLINE}def {writing}_int(ring, i, n):\n    ring[{whole}] = n\n\n")
+        text.append(f"{INLINE}def length_of(ring):\n    return ring[0].size\n\n")
+        both = zip(self.fields("a"), self.fields("b"), strict=True)
+        alike = " and ".join(f"({a} == {b} or ({a} != {a} and {b} != {b}))" for a, b in both)
+        text.append(f"{INLINE}def equal(a, b):\n    return {alike}\n\n")
         return "".join(text)
 
     def rows(self) -> str:
@@ -273,7 +280,8 @@ class Writer:
             if written.setdefault(name, function) is not function:
                 raise AssertionError(f"two functions are called {name}")
             for called_name, called in called_by(function):
-                if called_name not in written and called_name not in roots:
+                called = roots.get(called_name, called)
+                if called_name not in written:
                     yield from write(called_name, called)
             for used in function.__code__.co_names:
                 value = function.__globals__.get(used)
@@ -282,25 +290,28 @@ class Writer:
             source = textwrap.dedent(inspect.getsource(function))
             yield INLINE + source.replace(f"def {function.__name__}(", f"def {name}(", 1)
 
-        roots = {
-            name: function
-            for name, function in functions_of(self.algorithm).items()
-            if name not in ("new", "span", "check_invariants")
-        }
-        for name, function in roots.items():
+        roots = functions_of(self.algorithm)
+        for name in self.entry_names():
             if name not in written:
-                yield from write(name, function)
+                yield from write(name, roots[name])
+
+    def entry_names(self) -> list[str]:
+        """The functions that are called from outside, of those the algorithm has."""
+        names = (*ENTRIES, *getattr(self.algorithm, "ENTRIES", ()))
+        there = functions_of(self.algorithm)
+        if "query_last" not in there:
+            names = tuple(name for name in names if name != "slide_ranges")
+        return [name for name in names if name in there]
 
     def entries(self) -> Iterator[str]:
         layout = state_layout(self.algorithm)
         yield self.packing(layout)
-        functions = [f for leaf in self.monoid.leaves() for f in leaf.functions.values()]
-        ours = all((f.__module__ or "").startswith("sash.") for f in functions)
+        called = [f for leaf in self.monoid.leaves() for f in leaf.functions.values()]
+        ours = all((f.__module__ or "").startswith("sash.") for f in called)
         head = ENTRY.format(more=OURS if ours else "")
-        for name, function in functions_of(self.algorithm).items():
-            if name not in ENTRIES:
-                continue
-            parameters = _parameters(function)
+        functions = functions_of(self.algorithm)
+        for name in self.entry_names():
+            parameters = _parameters(functions[name])
             call = f"{name}({parameters})"
             if "state" in parameters:
                 call = f"pack({call.replace('state', 'unpack(state)')})"
@@ -320,7 +331,11 @@ class Writer:
         )
 
 
-ENTRIES = ("bulk_insert", "bulk_evict", "slide", "slide_bounds", *LOOPS)
+ENTRIES = (
+    *("bulk_insert", "bulk_evict", "regrow"),
+    *("slide", "slide_ranges", "slide_bounds", "timed_bounds"),
+)
+"""What every algorithm can be asked to do; one with more to offer names it in its own `ENTRIES`."""
 
 
 @cache

@@ -13,44 +13,72 @@ from typing import Any
 import numpy as np
 
 from sash.aggregators.binding import bind
+from sash.aggregators.compiling import Compiled
 from sash.aggregators.generating import state_layout
 from sash.aggregators.registry import check_fits
-from sash.aggregators.running import flatten, ring_length
+from sash.aggregators.rings import (
+    NOTHING,
+    Settings,
+    as_arrays,
+    as_lists,
+    flatten,
+    lays_out,
+    lengths,
+    ring_length,
+)
 from sash.aggregators.sources import may_raise
 from sash.operators.monoid import Monoid, Partial
+
+SMALLEST = ring_length(1)
+FEW = 512
+"""A window of fewer values goes back to lists for a single eviction; a longer one stays."""
 
 
 class Kept:
     """The rings and the state of one algorithm, and its functions in plain Python."""
 
-    def __init__(self, algorithm: ModuleType, monoid: Monoid) -> None:
+    def __init__(self, algorithm: ModuleType, monoid: Monoid, settled: Settings = NOTHING) -> None:
         self.algorithm = algorithm
         self.monoid = monoid
+        self.settled = settled
         check_fits(algorithm, monoid)
         self.run = bind(algorithm, monoid)
         self.state: Any = self.run.new()
-        self.rings: list[Any] = [[None] * ring_length(1) for _ in algorithm.RINGS]
+        self.capacity = SMALLEST
+        self.rings: list[Any] = as_lists(algorithm, monoid, self.capacity, settled)
         self.in_arrays = False
+        self.compiled: Compiled | None = None
 
     # Single calls
 
-    def insert(self, p: Partial, held: int) -> None:
+    def insert(self, p: Partial) -> None:
         self.to_lists()
-        self.grow(held + 1)
+        self.make_room()
         self.state = self.run.insert(self.rings, self.state, p)
 
     def evict(self, count: int) -> None:
-        self.to_lists()
-        start = self.run.span(self.state)[0]
-        if count == 1:
-            self.state = self.run.evict(self.rings, self.state)
+        held = self.held()
+        if self.in_arrays and self.compiled is not None and held > FEW:
+            rings = tuple(self.rings)
+            self.state = self.compiled.call("bulk_evict", rings, self.state, count)
         else:
-            self.state = self.run.bulk_evict(self.rings, self.state, count)
-        self._forget(start, start + count)
+            self.to_lists()
+            start = self.run.span(self.state)[0]
+            if count == 1:
+                self.state = self.run.evict(self.rings, self.state)
+            else:
+                self.state = self.run.bulk_evict(self.rings, self.state, count)
+            if not lays_out(self.algorithm):
+                self._forget(start, start + count)
+        self.give_back(held - count)
 
     def query(self) -> Partial:
         self.to_lists()
         return self.run.query(self.rings, self.state)
+
+    def query_last(self, count: int) -> Partial:
+        self.to_lists()
+        return self.run.query_last(self.rings, self.state, count)
 
     def check_invariants(self, window: list[Partial]) -> None:
         self.to_lists()
@@ -59,21 +87,56 @@ class Kept:
     def partials_held(self) -> int:
         """How many partials are kept, in rings and beside them."""
         self.to_lists()
-        in_rings = sum(p is not None for ring in self.rings for p in ring)
+        partials = self.rings[: len(self.algorithm.RINGS)]
+        in_rings = sum(p is not None for ring in partials for p in ring)
         return in_rings + sum(state_layout(self.algorithm))
+
+    def held(self) -> int:
+        """How many values the window holds."""
+        found: int = self.run.size(self._as_items())
+        return found
 
     # Room
 
-    def grow(self, count: int) -> None:
-        """Make room for so many partials in each ring, in lists."""
-        old = self.rings
-        if count <= len(old[0]):
-            return
-        length = ring_length(count)
-        self.rings = [[None] * length for _ in old]
+    def make_room(self, more: int = 1) -> None:
+        """See that so many more values fit."""
+        needed = self.held() + more
+        if needed > self.capacity:
+            self._move(ring_length(needed))
+
+    def give_back(self, held: int) -> None:
+        """A window that has shrunk to less than a quarter of its room gives half of it back."""
+        if self.capacity > SMALLEST and held < self.capacity // 4:
+            if held and getattr(self.algorithm, "KEEPS_ROOM", False):
+                return
+            self._move(max(ring_length(2 * held), SMALLEST))
+
+    def _move(self, capacity: int) -> None:
+        """To rings of another capacity."""
+        old, self.capacity = self.rings, capacity
+        make = as_arrays if self.in_arrays else as_lists
+        self.rings = make(self.algorithm, self.monoid, capacity, self.settled)
+        if not self.held():
+            self.state = flatten(self.run.new()) if self.in_arrays else self.run.new()
+        elif not lays_out(self.algorithm):
+            self._move_span(old)
+        elif self.in_arrays:
+            assert self.compiled is not None
+            rings = tuple(self.rings)
+            self.state = self.compiled.call("regrow", tuple(old), rings, self.state)
+        else:
+            self.state = self.run.regrow(old, self.rings, self.state)
+
+    def _move_span(self, old: list[Any]) -> None:
+        start, end = self.run.span(self._as_items())
+        positions = np.arange(start, end)
         for ring, before in zip(self.rings, old, strict=True):
-            for i in range(*self.run.span(self.state)):
-                ring[i & (length - 1)] = before[i & (len(before) - 1)]
+            if not self.in_arrays:
+                for i in range(start, end):
+                    ring[i & (len(ring) - 1)] = before[i & (len(before) - 1)]
+                continue
+            for array, source in zip(_arrays(ring), _arrays(before), strict=True):
+                array[positions & (len(array) - 1)] = source[positions & (len(source) - 1)]
 
     @cached_property
     def may_stop(self) -> bool:
@@ -82,67 +145,81 @@ class Kept:
 
     def copied(self) -> tuple[Any, ...]:
         """The rings once more, for a loop that may not come to its end."""
-        return tuple(tuple(array.copy() for array in ring) for ring in self.rings)
+        return tuple(
+            tuple(array.copy() for array in ring) if isinstance(ring, tuple) else ring.copy()
+            for ring in self.rings
+        )
 
     def _forget(self, first: int, last: int) -> None:
         """Let go of partials that have left the window."""
         start, end = self.run.span(self.state)
         for position in range(first, last):
             if not start <= position < end:
-                for ring in self.rings:
+                for ring in self.rings[: len(self.algorithm.RINGS)]:
                     ring[position & (len(ring) - 1)] = None
 
     # Lists and arrays
 
-    def to_arrays(self, count: int) -> None:
+    def to_arrays(self, compiled: Compiled, count: int) -> None:
         """For a compiled loop: each field in an array of its own, with room for so many."""
-        state = self._unflattened(self.state) if self.in_arrays else self.state
-        held = np.arange(*self.run.span(state))
-        old_length = len(self.rings[0][0]) if self.in_arrays else len(self.rings[0])
-        length = max(old_length, ring_length(count))
-        if self.in_arrays and length == old_length:
-            return
-        before, after = held & (old_length - 1), held & (length - 1)
-        types = [dtype for leaf in self.monoid.leaves() for _, dtype in leaf.fields or ()]
-        for k, ring in enumerate(self.rings):
-            arrays = tuple(np.zeros(length, dtype) for dtype in types)
-            if self.in_arrays:
-                for array, old in zip(arrays, ring, strict=True):
-                    array[after] = old[before]
+        self.compiled = compiled
+        if not self.in_arrays:
+            if not self.held():  # nothing to take along: straight to the right size
+                self.capacity = max(self.capacity, ring_length(count))
+                self.state = self.run.new()
+                self.rings = as_arrays(self.algorithm, self.monoid, self.capacity, self.settled)
             else:
-                there = [(at, ring[i]) for at, i in zip(after, before, strict=True)]
-                for at, p in there:
-                    for array, value in zip(
-                        arrays, flatten(p) if p is not None else (), strict=False
-                    ):
-                        array[at] = value
-            self.rings[k] = arrays
-        self.state = flatten(state)
-        self.in_arrays = True
+                lists = self.rings
+                self.rings = as_arrays(self.algorithm, self.monoid, self.capacity, self.settled)
+                for ring, values in zip(self.rings, lists, strict=True):
+                    self._fill(ring, values)
+            self.state = flatten(self.state)
+            self.in_arrays = True
+        if count > self.capacity:
+            self._move(ring_length(count))
+
+    def _fill(self, ring: Any, values: list[Any]) -> None:
+        if not isinstance(ring, tuple):
+            ring[:] = values
+            return
+        there = [(at, flatten(p)) for at, p in enumerate(values) if p is not None]
+        slots = np.array([at for at, _ in there], np.int64)
+        for k, array in enumerate(ring):
+            array[slots] = np.array([fields[k] for _, fields in there], array.dtype)
 
     def to_lists(self) -> None:
         """For single calls: each partial a Python object."""
         if not self.in_arrays:
             return
+        self.state = self._as_items()
         self.in_arrays = False
-        self.state = self._unflattened(self.state)
-        start, end = self.run.span(self.state)
-        for k, arrays in enumerate(self.rings):
-            length = len(arrays[0])
-            ring: list[Any] = [None] * length
-            fields = [array.tolist() for array in arrays]
-            for i in range(start, end):
-                at = i & (length - 1)
+        if lays_out(self.algorithm):
+            used: Any = [range(n) for n in lengths(self.algorithm, self.capacity)]
+        else:
+            start, end = self.run.span(self.state)
+            slots = [i & (self.capacity - 1) for i in range(start, end)]
+            used = [slots] * len(self.rings)
+        arrays = self.rings
+        self.rings = as_lists(self.algorithm, self.monoid, self.capacity, self.settled)
+        for ring, before, slots in zip(self.rings, arrays, used, strict=True):
+            if not isinstance(before, tuple):
+                ring[:] = before.tolist()
+                continue
+            fields = [array.tolist() for array in before]
+            for at in slots:
                 ring[at] = self._partial([values[at] for values in fields])
-            self.rings[k] = ring
 
-    def _unflattened(self, flat: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _as_items(self) -> tuple[Any, ...]:
+        """The state, with its partials whole."""
+        if not self.in_arrays:
+            items: tuple[Any, ...] = self.state
+            return items
         width = sum(len(leaf.fields or ()) for leaf in self.monoid.leaves())
         state: list[Any] = []
         at = 0
         for is_partial in state_layout(self.algorithm):
             step = width if is_partial else 1
-            part = list(flat[at : at + step])
+            part = list(self.state[at : at + step])
             state.append(self._partial(part) if is_partial else part[0])
             at += step
         return tuple(state)
@@ -156,3 +233,7 @@ class Kept:
             parts.append(leaf.partial._make(fields[at : at + width]))
             at += width
         return self.monoid.partial._make(parts)
+
+
+def _arrays(ring: Any) -> tuple[Any, ...]:
+    return ring if isinstance(ring, tuple) else (ring,)

@@ -55,6 +55,41 @@ def store(buffer: Ring, i: int, p: Partial) -> None:
     raise NotImplementedError
 
 
+def get_int(ring: Ring, position: int) -> int:
+    """The number at this position of a ring of numbers."""
+    raise NotImplementedError
+
+
+def put_int(ring: Ring, position: int, number: int) -> None:
+    """Write a number at this position of a ring of numbers."""
+    raise NotImplementedError
+
+
+def load_int(buffer: Ring, i: int) -> int:
+    """The number at index i of a buffer of numbers, which does not wrap around."""
+    raise NotImplementedError
+
+
+def store_int(buffer: Ring, i: int, number: int) -> None:
+    """Write a number at index i of a buffer of numbers."""
+    raise NotImplementedError
+
+
+def length_of(ring: Ring) -> int:
+    """How many slots a ring of partials has."""
+    raise NotImplementedError
+
+
+def equal(a: Partial, b: Partial) -> bool:
+    """Whether two partials are the same, field by field; NaN is the same as NaN."""
+    raise NotImplementedError
+
+
+def clock() -> int:
+    """The time, in ticks of any length. Only in loops that measure."""
+    raise NotImplementedError
+
+
 def read(rows: Any, i: int) -> Partial:
     """Row i, lifted; the identity where it is null."""
     raise NotImplementedError
@@ -77,5 +112,6 @@ def fold(window: Any) -> Partial:
 
 PRIMITIVES = (
     *("identity", "combine", "inverse", "get", "put", "load", "store", "read", "answer"),
+    *("get_int", "put_int", "load_int", "store_int", "length_of", "equal", "clock"),
     *("same", "fold"),
 )

@@ -38,10 +38,15 @@ def bulk_evict(rings: tuple[Ring, ...], state: State, count: int) -> State:
 
 
 def query(rings: tuple[Ring, ...], state: State) -> Partial:
+    F, E = state
+    return query_last(rings, state, E - F)
+
+
+def query_last(rings: tuple[Ring, ...], state: State, count: int) -> Partial:
     (vals,) = rings
     F, E = state
     total = identity()
-    for i in range(F, E):
+    for i in range(E - count, E):
         total = combine(total, get(vals, i))
     return total
 

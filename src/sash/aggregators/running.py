@@ -13,6 +13,7 @@ from sash.aggregators.binding import Rows, bind
 from sash.aggregators.columns import Leaf
 from sash.aggregators.compiling import Compiled
 from sash.aggregators.registry import check_fits
+from sash.aggregators.rings import NOTHING, Settings, as_arrays, as_lists, flatten, ring_length
 from sash.operators.base import Operator
 from sash.operators.laws import vet
 from sash.operators.monoid import Monoid
@@ -125,6 +126,17 @@ class Job:
         """Room for at least this many partials, in a ring."""
         return self.buffer(ring_length(length))
 
+    def rings(self, count: int, settled: Settings = NOTHING) -> tuple[Any, ...]:
+        """The algorithm's rings, empty, for a window of so many values."""
+        make = as_lists if self.compiled is None else as_arrays
+        return tuple(make(self.algorithm, self.monoid, ring_length(count), settled))
+
+    @property
+    def code(self) -> Compiled:
+        """The compiled entry points; only for an operator of fixed width."""
+        assert self.compiled is not None
+        return self.compiled
+
     def call(self, entry: str, *args: Any) -> Any:
         if self.compiled is not None:
             return self.compiled.call(entry, *args)
@@ -165,16 +177,3 @@ class Job:
             if leaf_answers.there is not None and leaf_answers.there.all():
                 leaf_answers.there = None
         return answers
-
-
-def ring_length(count: int) -> int:
-    """The power of two that a ring of `count` partials needs."""
-    return 1 << max(count - 1, 1).bit_length()
-
-
-def flatten(state: Any) -> tuple[Any, ...]:
-    """A state as a flat tuple of numbers: partials by their fields."""
-    flat: list[Any] = []
-    for item in state:
-        flat += flatten(item) if isinstance(item, tuple) else [item]
-    return tuple(flat)

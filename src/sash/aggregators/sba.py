@@ -37,6 +37,7 @@ from sash.aggregators.primitives import (
 from sash.aggregators.two_stacks_lite import sum_from
 
 RINGS = ("slots",)
+ENTRIES = ("roll_long", "roll_short", "roll_bounds")
 SHORTEST_CHUNK = 16
 BLOCK = 256
 

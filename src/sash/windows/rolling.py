@@ -139,7 +139,7 @@ def _roll_rows(job: Job, bounds: _Bounds, threads: int) -> LeafAnswers:
     out, (answers,) = job.outputs(rows)
     if job.algorithm is not sba:
         _one_thread(job, threads)
-        rings = tuple(job.ring(length) for _ in job.algorithm.RINGS)
+        rings = job.rings(length)
         job.call("slide", rings, job.new_state(), job.rows, rows, length, out)
         return job.collect(out, [answers])[0]
     entry = "roll_long" if length >= sba.BLOCK else "roll_short"
@@ -164,7 +164,7 @@ def _roll_bounds(job: Job, bounds: _Bounds, threads: int) -> LeafAnswers:
         if count:
             # What enters between two answers is there before what leaves between them has left.
             room = int((ends - np.concatenate([starts[:1], starts[:-1]])).max())
-            rings = tuple(job.ring(room) for _ in job.algorithm.RINGS)
+            rings = job.rings(room)
             state = job.new_state()
             job.call("slide_bounds", rings, state, job.rows, starts, ends, 0, count, out)
         return job.collect(out, [answers])[0]

@@ -1,0 +1,110 @@
+"""The rings an algorithm keeps: how many, of what, and how long for a window of so many values.
+
+`RINGS` names those of partials and `INDEXES` those of whole numbers; an algorithm is given both, in
+this order. They are as long as the power of two that the window needs, and slots are found by
+position, unless the algorithm says otherwise: `room` tells the length of each, and `regrow` moves
+everything from old rings to new ones. Rings laid out so begin with the identity in every slot.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from sash.operators.monoid import Monoid
+
+
+def ring_length(count: int) -> int:
+    """The power of two that a ring of `count` partials needs."""
+    return 1 << max(count - 1, 1).bit_length()
+
+
+def lays_out(algorithm: ModuleType) -> bool:
+    """Whether an algorithm finds its slots otherwise than by the position of a value."""
+    return hasattr(algorithm, "regrow")
+
+
+def lengths(algorithm: ModuleType, capacity: int) -> tuple[int, ...]:
+    """The length of each ring for a capacity that is a power of two."""
+    if hasattr(algorithm, "room"):
+        found: tuple[int, ...] = algorithm.room(capacity)
+        return found
+    return (capacity,) * (len(algorithm.RINGS) + len(indexes(algorithm)))
+
+
+def indexes(algorithm: ModuleType) -> tuple[str, ...]:
+    """The names of an algorithm's rings of whole numbers."""
+    found: tuple[str, ...] = getattr(algorithm, "INDEXES", ())
+    return found
+
+
+Settings = Mapping[str, list[int]]
+"""What an algorithm's options settle: the contents of those of its `INDEXES` that never change."""
+
+NOTHING: Settings = MappingProxyType({})
+
+
+def settings(algorithm: ModuleType, options: dict[str, Any]) -> Settings:
+    """The settings for a caller's options; one that the algorithm does not know is refused."""
+    name = algorithm.__name__.rpartition(".")[2]
+    if not hasattr(algorithm, "settings"):
+        if options:
+            raise TypeError(f"{name} has no option {next(iter(options))!r}.")
+        return {}
+    known = inspect.signature(algorithm.settings).parameters
+    for option in options:
+        if option not in known:
+            raise TypeError(f"{name} has no option {option!r}; it has {', '.join(known)}.")
+    found: Settings = algorithm.settings(**options)
+    return found
+
+
+def as_lists(
+    algorithm: ModuleType, monoid: Monoid, capacity: int, settled: Settings = NOTHING
+) -> list[Any]:
+    """Rings for plain Python, empty."""
+    blank = monoid.identity() if lays_out(algorithm) else None
+    names = (*algorithm.RINGS, *indexes(algorithm))
+    partials = len(algorithm.RINGS)
+    return [
+        list(settled[name]) if name in settled else [blank if k < partials else 0] * length
+        for k, (name, length) in enumerate(zip(names, lengths(algorithm, capacity), strict=True))
+    ]
+
+
+def as_arrays(
+    algorithm: ModuleType, monoid: Monoid, capacity: int, settled: Settings = NOTHING
+) -> list[Any]:
+    """Rings for compiled code, empty: a partial's fields in an array each."""
+    fields = field_types(monoid)
+    blank = flatten(monoid.identity()) if lays_out(algorithm) else (0,) * len(fields)
+    found: list[Any] = []
+    names = (*algorithm.RINGS, *indexes(algorithm))
+    for k, (name, length) in enumerate(zip(names, lengths(algorithm, capacity), strict=True)):
+        if name in settled:
+            found.append(np.array(settled[name], np.int64))
+        elif k >= len(algorithm.RINGS):
+            found.append(np.zeros(length, np.int64))
+        elif lays_out(algorithm):
+            each = zip(fields, blank, strict=True)
+            found.append(tuple(np.full(length, value, dtype) for dtype, value in each))
+        else:
+            found.append(tuple(np.zeros(length, dtype) for dtype in fields))
+    return found
+
+
+def field_types(monoid: Monoid) -> list[np.dtype[Any]]:
+    """The type of each field of a whole partial, in the order in which rings hold them."""
+    return [dtype for leaf in monoid.leaves() for _, dtype in leaf.fields or ()]
+
+
+def flatten(state: Any) -> tuple[Any, ...]:
+    """A state as a flat tuple of numbers: partials by their fields."""
+    flat: list[Any] = []
+    for item in state:
+        flat += flatten(item) if isinstance(item, tuple) else [item]
+    return tuple(flat)
