@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -55,7 +54,7 @@ class Aggregator:
         self._in, self._out = 0, 0
         self._answer = STALE
         self._payloads: list[dict[int, tuple[Any, ...]]] = [{} for _ in operator.leaves]
-        self._nulls: list[deque[int]] = [deque() for _ in operator.leaves]
+        self._nulls: list[dict[int, None]] = [{} for _ in operator.leaves]  # rows, rising
         self._kept: Kept | None = None  # until the first value settles the types
         self._sample: tuple[list[type], Partial] | None = None
 
@@ -67,19 +66,16 @@ class Aggregator:
 
     # One by one
 
-    def insert(self, value: Any) -> None:
+    def insert(self, value: Any) -> int | None:
         """Add a value at the young end of the window."""
         cells, payloads = self._cells(value)
         p = self._lifted(cells, self._in)
         if self._kept is not None:
             self._kept.insert(p)
-        for leaf, (cell, payload) in enumerate(zip(cells, payloads, strict=True)):
-            if any(v is None for v in cell):
-                self._nulls[leaf].append(self._in)
-            if payload:
-                self._payloads[leaf][self._in] = payload
+        self._remember(self._in, cells, payloads)
         self._in += 1
         self._answer = STALE
+        return None
 
     def _lifted(self, cells: list[tuple[Any, ...]], row: int) -> Partial:
         """The partial of one row. A row that does not fit is refused here, before it is in."""
@@ -135,7 +131,7 @@ class Aggregator:
             raise IndexError(f"cannot answer for {last} values: the window holds {len(self)}.")
         if self._kept is None:
             return self.query()
-        return self._lowered(self._kept.monoid, self._kept.query_last(last), self._in - last)
+        return self._lowered(self._kept.monoid, self._kept.query_last(last), self._youngest(last))
 
     def _check_ranges(self) -> None:
         if not hasattr(self._module, "query_last"):
@@ -217,8 +213,8 @@ class Aggregator:
         assert len(self) == len(window)
         if self._kept is None:
             return
-        rows = enumerate((self._cells(value)[0] for value in window), self._out)
         lift = self._kept.monoid.lift_cells
+        rows = zip(self._rows(), (self._cells(value)[0] for value in window), strict=True)
         self._kept.check_invariants([lift(iter(cells), row) for row, cells in rows])
 
     def partials_held(self) -> int:
@@ -234,8 +230,12 @@ class Aggregator:
     def _settle_types(self, types: tuple[tuple[np.dtype[Any], ...], ...]) -> None:
         self._types = types
         self._kept = Kept(self._module, self.operator.bind_leaves(types), self._settings)
-        for _ in range(len(self)):  # nulls that came before the first value
+        for _ in range(self._came_untyped()):
             self._kept.insert(self._kept.monoid.identity())
+
+    def _came_untyped(self) -> int:
+        """How many rows came before the first value: nulls, that take a place all the same."""
+        return len(self)
 
     def _type_of(self, value: Any) -> np.dtype[Any]:
         known = {bool: "int8", int: "int64", float: "float64"}
@@ -292,16 +292,17 @@ class Aggregator:
 
     # Answers
 
-    def _lowered(self, monoid: Monoid, p: Partial, first: int | None = None) -> Any:
-        """The answer for a partial of the rows from `first` on."""
-        first = self._out if first is None else first
+    def _lowered(self, monoid: Monoid, p: Partial, rows: range | None = None) -> Any:
+        """The answer for a partial: of the whole window, or of those of these rows it holds."""
         parts = p if monoid.members else (p,)
         each = zip(self._leaves, monoid.leaves(), parts, strict=True)
-        answers = [self._leaf_answer(k, first, *leaf) for k, leaf in enumerate(each)]
+        answers = [self._leaf_answer(k, rows, *leaf) for k, leaf in enumerate(each)]
         return monoid.named_answers(answers) if monoid.members else answers[0]
 
-    def _leaf_answer(self, k: int, first: int, leaf: Operator, bound: Monoid, p: Partial) -> Any:
-        if bound.empty is not NOT_GIVEN and self._in - first == self._nulls_since(k, first):
+    def _leaf_answer(
+        self, k: int, rows: range | None, leaf: Operator, bound: Monoid, p: Partial
+    ) -> Any:
+        if bound.empty is not NOT_GIVEN and self._only_nulls(k, rows):
             return bound.empty
         found = bound.lower(p)
         if found is None:
@@ -313,17 +314,16 @@ class Aggregator:
             found = dict(zip(bound.answer, found, strict=True))
         return found if leaf.finish is None else leaf.finish(found)
 
-    def _nulls_since(self, leaf: int, first: int) -> int:
-        nulls = self._nulls[leaf]
-        if first == self._out:
-            return len(nulls)
-        return sum(1 for _ in takewhile(lambda row: row >= first, reversed(nulls)))
+    def _only_nulls(self, leaf: int, rows: range | None) -> bool:
+        """Whether a leaf has no value in the window, or among those of these rows it holds."""
+        if rows is None:
+            return len(self._nulls[leaf]) == len(self)
+        nulls = takewhile(lambda row: row >= rows.start, reversed(self._nulls[leaf]))
+        return sum(row < rows.stop for row in nulls) == self._held(rows)
 
     def _valid_before(self, leaf: int) -> Any:
         """Which rows of the window are not null for this leaf."""
-        valid = np.ones(len(self), bool)
-        valid[[row - self._out for row in self._nulls[leaf]]] = False
-        return valid
+        return ~np.isin(np.fromiter(self._rows(), np.int64), list(self._nulls[leaf]))
 
     def _settle_empty(self, answers: LeafAnswers, earlier: Any, mask: Any, size: int) -> None:
         rows = answers.count
@@ -402,21 +402,41 @@ class Aggregator:
     def _inserted(self, job: Job, rows: int) -> None:
         for leaf, mask in enumerate(job.valid):
             if mask is not None:
-                self._nulls[leaf].extend((np.flatnonzero(~mask) + self._in).tolist())
+                self._nulls[leaf].update(dict.fromkeys((np.flatnonzero(~mask) + self._in).tolist()))
         self._in += rows
         self._answer = STALE
 
     def _evicted(self, count: int) -> None:
-        for leaf, nulls in enumerate(self._nulls):
-            while nulls and nulls[0] < self._out + count:
-                nulls.popleft()
-            if self._payloads[leaf]:
-                for row in range(self._out, self._out + count):
-                    self._payloads[leaf].pop(row, None)
+        if any(self._nulls) or any(self._payloads):
+            for row in range(self._out, self._out + count):
+                self._forget(row)
         self._out += count
         self._answer = STALE
 
+    # What is known of rows beside their partials
 
-def aggregator(name: str, operator: Operator, **options: Any) -> Aggregator:
-    """A window kept by the algorithm of this name, empty; see `sash.algorithms()`."""
-    return Aggregator(name, operator, **options)
+    def _rows(self) -> Iterator[int]:
+        """The rows that the window holds, from the oldest on."""
+        return iter(range(self._out, self._in))
+
+    def _held(self, rows: range) -> int:
+        """How many of these rows the window holds; they are none but its own."""
+        return len(rows)
+
+    def _youngest(self, count: int) -> range:
+        """The rows of its `count` youngest values."""
+        return range(self._in - count, self._in)
+
+    def _remember(
+        self, row: int, cells: list[tuple[Any, ...]], payloads: list[tuple[Any, ...]]
+    ) -> None:
+        for leaf, (cell, payload) in enumerate(zip(cells, payloads, strict=True)):
+            if any(v is None for v in cell):
+                self._nulls[leaf][row] = None
+            if payload:
+                self._payloads[leaf][row] = payload
+
+    def _forget(self, row: int) -> None:
+        for nulls, payloads in zip(self._nulls, self._payloads, strict=True):
+            nulls.pop(row, None)
+            payloads.pop(row, None)

@@ -111,6 +111,7 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
         "store_int": store,
         "length_of": length_of,
         "equal": _equal,
+        "commutative": lambda: monoid.commutative,
         "clock": perf_counter_ns,
         "read": read,
         "answer": answer,

@@ -212,6 +212,7 @@ class Writer:
             text.append(f"{INLINE}def {reading}_int(ring, i):\n    return ring[{whole}]\n\n")
             text.append(f"{INLINE}def {writing}_int(ring, i, n):\n    ring[{whole}] = n\n\n")
         text.append(f"{INLINE}def length_of(ring):\n    return ring[0].size\n\n")
+        text.append(f"{INLINE}def commutative():\n    return {self.monoid.commutative}\n\n")
         both = zip(self.fields("a"), self.fields("b"), strict=True)
         alike = " and ".join(f"({a} == {b} or ({a} != {a} and {b} != {b}))" for a, b in both)
         text.append(f"{INLINE}def equal(a, b):\n    return {alike}\n\n")

@@ -80,6 +80,37 @@ class Kept:
         self.to_lists()
         return self.run.query_last(self.rings, self.state, count)
 
+    # By handle
+
+    def evict_handle(self, handle: int) -> None:
+        self.to_lists()
+        position = self.run.position_of(self.rings, self.state, handle)
+        self.state = self.run.evict_at(self.rings, self.state, position)
+        self.give_back(self.held())
+
+    def update(self, replaced: dict[int, Partial]) -> None:
+        """Write partials over those with these handles, and what depends on them."""
+        self.to_lists()
+        tree, _, work = self.rings
+        for k, (handle, p) in enumerate(sorted(replaced.items())):
+            position = self.run.position_of(self.rings, self.state, handle)
+            work[k] = self.run.leaf_of(tree, position)
+            tree[work[k]] = p
+        work[: len(replaced)] = sorted(work[: len(replaced)])
+        self.run.propagate(self.rings, len(replaced))
+
+    def between_handles(self, first: int | None, last: int | None) -> Partial:
+        """The sum from one handle to another, both included; None: from, or to, the end."""
+        self.to_lists()
+        start, end = self.state[:2]
+        if first is not None:
+            start = self.run.position_of(self.rings, self.state, first)
+        if last is not None:
+            end = self.run.position_of(self.rings, self.state, last) + 1
+        return self.run.sum_between(self.rings, start, end)
+
+    # Checks
+
     def check_invariants(self, window: list[Partial]) -> None:
         self.to_lists()
         self.run.check_invariants(self.rings, self.state, window)
@@ -96,13 +127,28 @@ class Kept:
         found: int = self.run.size(self._as_items())
         return found
 
+    def used(self) -> int:
+        """How many slots are in use: more than are held, if there are holes between them."""
+        found: int = getattr(self.run, "used", self.run.size)(self._as_items())
+        return found
+
+    def empty_state(self) -> tuple[Any, ...]:
+        """The state of a window that has run empty."""
+        emptied = getattr(self.run, "emptied", None)
+        state: tuple[Any, ...] = emptied(self._as_items()) if emptied else self.run.new()
+        return state
+
     # Room
 
     def make_room(self, more: int = 1) -> None:
         """See that so many more values fit."""
-        needed = self.held() + more
-        if needed > self.capacity:
-            self._move(ring_length(needed))
+        held, used = self.held(), self.used()
+        if used + more <= self.capacity:
+            return
+        if used > held and held <= self.capacity * 3 // 4 and held + more <= self.capacity:
+            self.state = self.run.compact(self.rings, self.state)
+        else:
+            self._move(ring_length(max(held, self.capacity) + more))
 
     def give_back(self, held: int) -> None:
         """A window that has shrunk to less than a quarter of its room gives half of it back."""
@@ -117,7 +163,8 @@ class Kept:
         make = as_arrays if self.in_arrays else as_lists
         self.rings = make(self.algorithm, self.monoid, capacity, self.settled)
         if not self.held():
-            self.state = flatten(self.run.new()) if self.in_arrays else self.run.new()
+            state = self.empty_state()
+            self.state = flatten(state) if self.in_arrays else state
         elif not lays_out(self.algorithm):
             self._move_span(old)
         elif self.in_arrays:
@@ -166,9 +213,11 @@ class Kept:
         if not self.in_arrays:
             if not self.held():  # nothing to take along: straight to the right size
                 self.capacity = max(self.capacity, ring_length(count))
-                self.state = self.run.new()
+                self.state = self.empty_state()
                 self.rings = as_arrays(self.algorithm, self.monoid, self.capacity, self.settled)
             else:
+                if self.used() > self.held():
+                    self.state = self.run.compact(self.rings, self.state)
                 lists = self.rings
                 self.rings = as_arrays(self.algorithm, self.monoid, self.capacity, self.settled)
                 for ring, values in zip(self.rings, lists, strict=True):

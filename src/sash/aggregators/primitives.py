@@ -85,6 +85,11 @@ def equal(a: Partial, b: Partial) -> bool:
     raise NotImplementedError
 
 
+def commutative() -> bool:
+    """Whether ⊕ may be given its arguments in any order; settled before a loop is compiled."""
+    raise NotImplementedError
+
+
 def clock() -> int:
     """The time, in ticks of any length. Only in loops that measure."""
     raise NotImplementedError
@@ -112,6 +117,6 @@ def fold(window: Any) -> Partial:
 
 PRIMITIVES = (
     *("identity", "combine", "inverse", "get", "put", "load", "store", "read", "answer"),
-    *("get_int", "put_int", "load_int", "store_int", "length_of", "equal", "clock"),
+    *("get_int", "put_int", "load_int", "store_int", "length_of", "equal", "commutative", "clock"),
     *("same", "fold"),
 )
