@@ -18,6 +18,8 @@ from sash.operators.base import Operator
 from sash.operators.monoid import NOT_GIVEN, Monoid, Partial
 
 STALE: Any = object()
+EASY = {np.dtype("float64"): float, np.dtype("int64"): int}
+LIMIT = 2**63
 FEW_ROWS = 512
 """Fewer rows than this are inserted one by one: compiling would take longer."""
 
@@ -57,6 +59,11 @@ class Aggregator:
         self._nulls: list[dict[int, None]] = [{} for _ in operator.leaves]  # rows, rising
         self._kept: Kept | None = None  # until the first value settles the types
         self._sample: tuple[list[type], Partial] | None = None
+        # The type whose values need no more than to be lifted; known with the first value.
+        self._easy: type | None = None
+        (leaf, *more) = operator.leaves
+        self._plain = not more and not leaf.columns and not leaf.takes and not leaf.uses_row
+        self._plain = self._plain and leaf.inputs == 1 and operator is leaf
 
     def __len__(self) -> int:
         return self._in - self._out
@@ -68,6 +75,14 @@ class Aggregator:
 
     def insert(self, value: Any) -> int | None:
         """Add a value at the young end of the window."""
+        easy: Any = self._easy
+        if type(value) is easy and (easy is not int or -LIMIT <= value < LIMIT):
+            kept = self._kept
+            assert kept is not None
+            kept.insert(kept.monoid.lift(value))
+            self._in += 1
+            self._answer = STALE
+            return None
         cells, payloads = self._cells(value)
         p = self._lifted(cells, self._in)
         if self._kept is not None:
@@ -87,10 +102,14 @@ class Aggregator:
         monoid = self._kept.monoid
         self._check_cells(monoid, cells)
         p = monoid.lift_cells(iter(cells), row)
-        if not monoid.fixed_width:
+        if monoid.fixed_width:
+            if self._easy is None and self._plain:
+                self._easy = EASY.get(self._types[0][0])
+        else:
             kinds = [type(v) for cell in cells for v in cell]
             if self._sample is None:
                 self._sample = kinds, p
+                self._easy = kinds[0] if self._plain and kinds[0] in (str, bytes) else None
             elif kinds != self._sample[0]:
                 self._try(monoid, p, cells)
         return p
@@ -108,7 +127,9 @@ class Aggregator:
         """Remove the oldest value."""
         if not len(self):
             raise IndexError("evict from an empty window: there is no value to remove.")
-        self.bulk_evict(1)
+        if self._kept is not None:
+            self._kept.evict(1)
+        self._evicted(1)
 
     def query(self, last: int | None = None) -> Any:
         """The answer for what the window holds, or for its `last` values; None where it has none.
@@ -122,7 +143,11 @@ class Aggregator:
             untyped = self.operator.bind_leaves([(self._dtype or "float64",) for _ in self._leaves])
             return self._lowered(untyped, untyped.identity())
         if self._answer is STALE:
-            self._answer = self._lowered(self._kept.monoid, self._kept.query())
+            kept = self._kept
+            if self._plain and self._in > self._out and not self._nulls[0]:
+                self._answer = self._finished(self.operator, kept.monoid, kept.query())
+            else:
+                self._answer = self._lowered(kept.monoid, kept.query())
         return list(self._answer) if isinstance(self._answer, list) else self._answer
 
     def _query_last(self, last: int) -> Any:
@@ -304,12 +329,17 @@ class Aggregator:
     ) -> Any:
         if bound.empty is not NOT_GIVEN and self._only_nulls(k, rows):
             return bound.empty
+        if leaf.takes:
+            found = bound.lower(p)
+            payload = None if found is None else self._payloads[k][found]
+            return payload[0] if payload and len(payload) == 1 else payload
+        return self._finished(leaf, bound, p)
+
+    def _finished(self, leaf: Operator, bound: Monoid, p: Partial) -> Any:
+        """What `lower` tells, as its caller is to have it."""
         found = bound.lower(p)
         if found is None:
             return None
-        if leaf.takes:
-            payload = self._payloads[k][found]
-            return payload[0] if len(payload) == 1 else payload
         if isinstance(bound.answer, dict):
             found = dict(zip(bound.answer, found, strict=True))
         return found if leaf.finish is None else leaf.finish(found)
@@ -407,7 +437,7 @@ class Aggregator:
         self._answer = STALE
 
     def _evicted(self, count: int) -> None:
-        if any(self._nulls) or any(self._payloads):
+        if not self._plain or self._nulls[0]:
             for row in range(self._out, self._out + count):
                 self._forget(row)
         self._out += count

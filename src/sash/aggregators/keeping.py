@@ -48,13 +48,19 @@ class Kept:
         self.rings: list[Any] = as_lists(algorithm, monoid, self.capacity, settled)
         self.in_arrays = False
         self.compiled: Compiled | None = None
+        self._insert, self._evict, self._size = self.run.insert, self.run.evict, self.run.size
+        self._used = getattr(self.run, "used", self.run.size)
+        # Partials of a few numbers may stay in their slots until others come.
+        self._forgets = not (lays_out(algorithm) or monoid.fixed_width)
 
     # Single calls
 
     def insert(self, p: Partial) -> None:
-        self.to_lists()
-        self.make_room()
-        self.state = self.run.insert(self.rings, self.state, p)
+        if self.in_arrays:
+            self.to_lists()
+        if self._used(self.state) >= self.capacity:
+            self.make_room()
+        self.state = self._insert(self.rings, self.state, p)
 
     def evict(self, count: int) -> None:
         held = self.held()
@@ -62,18 +68,22 @@ class Kept:
             rings = tuple(self.rings)
             self.state = self.compiled.call("bulk_evict", rings, self.state, count)
         else:
-            self.to_lists()
-            start = self.run.span(self.state)[0]
+            if self.in_arrays:
+                self.to_lists()
+            before = self.state
             if count == 1:
-                self.state = self.run.evict(self.rings, self.state)
+                self.state = self._evict(self.rings, before)
             else:
-                self.state = self.run.bulk_evict(self.rings, self.state, count)
-            if not lays_out(self.algorithm):
+                self.state = self.run.bulk_evict(self.rings, before, count)
+            if self._forgets:
+                start = self.run.span(before)[0]
                 self._forget(start, start + count)
-        self.give_back(held - count)
+        if held - count < self.capacity // 4:
+            self.give_back(held - count)
 
     def query(self) -> Partial:
-        self.to_lists()
+        if self.in_arrays:
+            self.to_lists()
         return self.run.query(self.rings, self.state)
 
     def query_last(self, count: int) -> Partial:
@@ -124,12 +134,12 @@ class Kept:
 
     def held(self) -> int:
         """How many values the window holds."""
-        found: int = self.run.size(self._as_items())
+        found: int = self._size(self._as_items() if self.in_arrays else self.state)
         return found
 
     def used(self) -> int:
         """How many slots are in use: more than are held, if there are holes between them."""
-        found: int = getattr(self.run, "used", self.run.size)(self._as_items())
+        found: int = self._used(self._as_items())
         return found
 
     def empty_state(self) -> tuple[Any, ...]:
@@ -152,9 +162,9 @@ class Kept:
 
     def give_back(self, held: int) -> None:
         """A window that has shrunk to less than a quarter of its room gives half of it back."""
-        if self.capacity > SMALLEST and held < self.capacity // 4:
-            if held and getattr(self.algorithm, "KEEPS_ROOM", False):
-                return
+        if self.capacity == SMALLEST or held >= self.capacity // 4:
+            return
+        if held == 0 or not getattr(self.algorithm, "KEEPS_ROOM", False):
             self._move(max(ring_length(2 * held), SMALLEST))
 
     def _move(self, capacity: int) -> None:

@@ -154,7 +154,7 @@ class Operator:
             make = partial_class(tuple(self.fields))
             for name in ("identity", "lift", "combine", "inverse"):
                 if name in call:
-                    call[name] = making(make, call[name], f"{self.name}.{name}")
+                    call[name] = making(make, functions[name], f"{self.name}.{name}")
         guarded = self.empty is NOT_GIVEN and cannot_lower(call["lower"], call["identity"]())
         if guarded:
             call["lower"] = guarding(call["lower"], call["identity"])
