@@ -33,6 +33,7 @@ from sash.operators.sketches import (
 )
 from sash.operators.sums import Count, GeometricMean, Mean, Product, Sum
 from sash.operators.together import Together
+from sash.windows.explaining import explain
 from sash.windows.rolling import rolling
 
 __version__ = "0.1.0"
@@ -76,6 +77,7 @@ __all__ = [
     "Variance",
     "aggregator",
     "algorithms",
+    "explain",
     "operator",
     "rolling",
     "testing",

@@ -43,10 +43,7 @@ class Aggregator:
     def __init__(
         self, algorithm: str, operator: Operator, *, dtype: Any = None, **options: Any
     ) -> None:
-        if isinstance(operator, type) and issubclass(operator, Operator):
-            raise TypeError(f"give an operator, not its class: write {operator.__name__}().")
-        if not isinstance(operator, Operator):
-            raise TypeError(f"an operator such as sash.Max() is needed, not {operator!r}.")
+        checked_operator(operator)
         self.algorithm = algorithm
         self.operator = operator
         self._module = for_operator(algorithm, operator)
@@ -470,3 +467,11 @@ class Aggregator:
         for nulls, payloads in zip(self._nulls, self._payloads, strict=True):
             nulls.pop(row, None)
             payloads.pop(row, None)
+
+
+def checked_operator(operator: Any) -> None:
+    """An operator is wanted, not its class or something else."""
+    if isinstance(operator, type) and issubclass(operator, Operator):
+        raise TypeError(f"give an operator, not its class: write {operator.__name__}().")
+    if not isinstance(operator, Operator):
+        raise TypeError(f"an operator such as sash.Max() is needed, not {operator!r}.")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -163,6 +163,9 @@ def choose(need: Need) -> Choice:
 
 def need_of(operator: Operator, dtype: Any = None, **asked: Any) -> Need:
     """What an operator's traits add to what is asked; `dtype` is that of its values."""
+    for name, known in (("order", Order), ("shape", Shape), ("latency", Latency)):
+        if name in asked and asked[name] not in get_args(known):
+            raise ValueError(f"{name} is one of {', '.join(get_args(known))}; not {asked[name]!r}.")
     kinds = [(np.dtype(dtype or "float64"),) * max(leaf.inputs, 1) for leaf in operator.leaves]
     monoid = operator.bind_leaves(kinds)
     return Need(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
+from sash.aggregators.aggregator import checked_operator
 from sash.aggregators.choose import Choice, Latency, Need, choose, need_of
 from sash.operators.base import Operator
 from sash.windows.duration import nanoseconds
@@ -46,10 +47,7 @@ def explain(
 def _need(
     op: Any, window: Any, lateness: Any, latency: Any, threads: int, dtype: Any, arrays: bool
 ) -> Need:
-    if not isinstance(op, Operator):
-        raise TypeError(f"op must be an operator such as sash.Max(), not {op!r}.")
-    if latency not in get_args(Latency):
-        raise ValueError(f"latency is 'throughput' or 'worst_case', not {latency!r}.")
+    checked_operator(op)
     ranges = list(window) if isinstance(window, Sequence) and not isinstance(window, str) else None
     if ranges is not None and not ranges:
         raise ValueError("no window at all: give at least one size.")

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from sash.aggregators import sba
+from sash.aggregators.aggregator import checked_operator
 from sash.aggregators.answers import Array, LeafAnswers, dress
+from sash.aggregators.choose import choose, need_of
 from sash.aggregators.columns import leaves as read_leaves
 from sash.aggregators.compiling import compile_plain
 from sash.aggregators.registry import for_operator
@@ -54,7 +56,8 @@ def rolling(
     _check(op, every, min_size, closed, threads)
     leaves, kind = read_leaves(values, op)
     rows = len(leaves[0].inputs[0])
-    module = sba if algorithm == "auto" else for_operator(algorithm, op)
+    name = choose(need_of(op, threads=threads)).algorithm if algorithm == "auto" else algorithm
+    module = for_operator(name, op)
     if _is_count(window):
         bounds = _Bounds.of_rows(rows, int(window), every or 1, closed)  # type: ignore[arg-type]
     elif times is None:
@@ -106,10 +109,7 @@ class _Bounds:
 
 
 def _check(op: Any, every: Any, min_size: Any, closed: str, threads: Any) -> None:
-    if isinstance(op, type) and issubclass(op, Operator):
-        raise TypeError(f"give an operator, not its class: write {op.__name__}().")
-    if not isinstance(op, Operator):
-        raise TypeError(f"op must be an operator such as sash.Max(), not {op!r}.")
+    checked_operator(op)
     if closed not in CLOSED:
         raise ValueError(f"closed must be one of {', '.join(CLOSED)}, not {closed!r}.")
     for name, number, least in (
