@@ -8,6 +8,7 @@ from types import ModuleType
 
 from sash.aggregators import (
     aba,
+    amta,
     daba,
     daba_cached,
     daba_lite,
@@ -32,6 +33,7 @@ MODULES: dict[str, ModuleType] = {
         daba_cached,
         daba_lite,
         sba,
+        amta,
     )
 }
 
