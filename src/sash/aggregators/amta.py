@@ -64,12 +64,12 @@ def room(capacity: int) -> tuple[int, int, int]:
 
 
 def new() -> State:
-    return 0, 0, 0, 2, 0, 0, identity(), identity()
+    return 0, 0, 0, 0, 0, identity(), identity()
 
 
 def insert(rings: tuple[Ring, ...], state: State, v: Partial) -> State:
     levels, tails, stack = rings
-    F, E, M, G, H, D, R0, R1 = state
+    F, E, M, H, D, R0, R1 = state
     level, p, node = 0, E, v
     while p & 1 == 0 and (p - 2) << level >= F:  # the pair before is whole: sum it
         above = combine(load(tails, 2 * level), load(tails, 2 * level + 1))
@@ -80,14 +80,12 @@ def insert(rings: tuple[Ring, ...], state: State, v: Partial) -> State:
     store(tails, 2 * level + (p & 1), node)
     E += 1
     R1 = combine(R1, v)
-    if E == G and (M == F or M - (M & -M) >= F):  # the leftmost tree has its other half now
-        return begin(rings, F, E)
-    return F, E, M, G, H, D, R0, R1
+    return F, E, M, H, D, R0, R1
 
 
 def evict(rings: tuple[Ring, ...], state: State) -> State:
     levels, tails, stack = rings
-    F, E, M, G, H, D, R0, R1 = state
+    F, E, M, H, D, R0, R1 = state
     F += 1
     level_drop(levels, F)
     if F >= M:
@@ -97,12 +95,12 @@ def evict(rings: tuple[Ring, ...], state: State) -> State:
         level += 1
     R0 = load(stack, D)
     D = descend(levels, stack, F, level, D - 1)
-    return F, E, M, G, H, D, R0, R1
+    return F, E, M, H, D, R0, R1
 
 
 def bulk_evict(rings: tuple[Ring, ...], state: State, count: int) -> State:
     levels, tails, stack = rings
-    F, E, M, G, H, D, R0, R1 = state
+    F, E, M, H, D, R0, R1 = state
     b, level = F, 0  # a node of this level begins at b
     F += count
     level_drop(levels, F)
@@ -118,11 +116,11 @@ def bulk_evict(rings: tuple[Ring, ...], state: State, count: int) -> State:
         D = descend(levels, stack, F, level, D)
         if b < F:
             R0 = combine(level_get(levels, 0, F), load(stack, D))
-    return F, E, M, G, H, D, R0, R1
+    return F, E, M, H, D, R0, R1
 
 
 def descend(levels: Ring, stack: Ring, F: int, level: int, D: int) -> int:
-    """Push the sums that follow what of F's node of this level lies to the right of F."""
+    """Push the sums from each node on that follows F inside its node of this level."""
     total = load(stack, D)
     while level > 0:
         level -= 1
@@ -137,31 +135,26 @@ def descend(levels: Ring, stack: Ring, F: int, level: int, D: int) -> int:
 def begin(rings: tuple[Ring, ...], F: int, E: int) -> State:
     """The state for the values F ≤ i < E, all of whose nodes are there."""
     levels, tails, stack = rings
-    if F == E:
-        return F, E, F, F + 2, 0, 0, identity(), identity()
-    H = 0
-    while -(-F >> (H + 1)) < nodes(H + 1, E):
-        H += 1
-    end = nodes(H, E)
-    M = end << H
-    p = F >> H
-    D = 0
-    for k in range(end - 1, p, -1):
-        D += 1
-        store(stack, D, combine(level_get(levels, H, k), load(stack, D - 1)))
-    D = descend(levels, stack, F, H, D)
-    R0 = combine(level_get(levels, 0, F), load(stack, D))
-    R1 = identity()
-    for level in range(H):
-        if nodes(level, E) & 1 == 0:
-            R1 = combine(load(tails, 2 * level + 1), R1)
-        R1 = combine(load(tails, 2 * level), R1)
-    G = M + 2 * (M & -M) - 1
-    return F, E, M, G, H, D, R0, R1
+    R0, R1 = identity(), identity()
+    H, M, D = 0, F, 0
+    if F < E:
+        while nodes(H + 1, E) > -(-F >> (H + 1)):
+            H += 1
+        M = nodes(H, E) << H
+        for p in range((M >> H) - 1, F >> H, -1):
+            R0 = combine(level_get(levels, H, p), R0)
+            D += 1
+            store(stack, D, R0)
+        D = descend(levels, stack, F, H, D)
+        R0 = combine(level_get(levels, 0, F), load(stack, D))
+        for k in range(2 * H):  # the tails, from the right; the second of a pair may not be there
+            if k & 1 == 1 or nodes(k >> 1, E) & 1 == 0:
+                R1 = combine(load(tails, k ^ 1), R1)
+    return F, E, M, H, D, R0, R1
 
 
 def query(rings: tuple[Ring, ...], state: State) -> Partial:
-    F, E, M, G, H, D, R0, R1 = state
+    F, E, M, H, D, R0, R1 = state
     return combine(R0, R1)
 
 
@@ -187,7 +180,7 @@ def regrow(old: tuple[Ring, ...], rings: tuple[Ring, ...], state: State) -> Stat
 
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     levels, tails, stack = rings
-    F, E, M, G, H, D, R0, R1 = state
+    F, E, M, H, D, R0, R1 = state
     assert F <= M <= E
     assert len(window) == E - F
     level = 0

@@ -12,6 +12,7 @@ from sash.aggregators import (
     daba,
     daba_cached,
     daba_lite,
+    log_mta,
     recalc,
     sba,
     subtract_on_evict,
@@ -33,6 +34,7 @@ MODULES: dict[str, ModuleType] = {
         daba_cached,
         daba_lite,
         sba,
+        log_mta,
         amta,
     )
 }
