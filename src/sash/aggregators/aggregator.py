@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from sash.aggregators import columns
 from sash.aggregators.answers import LeafAnswers, dress, in_table, of_objects
+from sash.aggregators.binding import equal
 from sash.aggregators.keeping import Kept
 from sash.aggregators.registry import MODULES, for_operator
 from sash.aggregators.rings import settings
@@ -19,6 +20,8 @@ from sash.operators.base import Operator
 from sash.operators.monoid import NOT_GIVEN, Monoid, Partial
 
 STALE: Any = object()
+OLDEST = -1
+"""In place of a first row: some of the oldest rows, however many."""
 FEW_ROWS = 512
 """Fewer rows than this are inserted one by one: compiling would take longer."""
 
@@ -144,6 +147,39 @@ class Aggregator:
                 f"{self.algorithm} answers for its whole window only; {', '.join(able)} also "
                 f"answer for less."
             )
+
+    def evict_while(self, policy: Callable[[Any, Any], bool]) -> int:
+        """Remove the oldest values by a slide policy, as many as it says, and tell how many.
+
+        policy(total, old) is given the answer for the window, as it is before anything leaves, and
+        the answer for some of its oldest values; it is True if these must leave. It must be True
+        up to some number of values and False beyond: a search finds this number in O(log n) calls.
+        If the policy raises an error, nothing has left.
+
+        >>> from sash.operators.sums import Sum
+        >>> window = Aggregator("amta", Sum())
+        >>> for value in (4, 2, 3, 3, 4):
+        ...     window.insert(value)
+        >>> window.evict_while(lambda total, old: total - old >= 10)
+        2
+        >>> window.query()
+        10
+        """
+        if not hasattr(self._module, "evict_while"):
+            able = [name for name, module in MODULES.items() if hasattr(module, "evict_while")]
+            raise TypeError(
+                f"{self.algorithm} does not evict by a slide policy; {' and '.join(able)} do."
+            )
+        total, count = self.query(), 0
+        if self._kept is not None:
+            monoid = self._kept.monoid
+            count = self._kept.evict_while(
+                lambda _, old: bool(policy(total, self._lowered(monoid, old, oldest=True)))
+            )
+        elif len(self) and policy(total, total):  # nothing but nulls: some answer as all do
+            count = len(self)
+        self._evicted(count)
+        return count
 
     # In bulk
 
@@ -292,16 +328,18 @@ class Aggregator:
 
     # Answers
 
-    def _lowered(self, monoid: Monoid, p: Partial, first: int | None = None) -> Any:
-        """The answer for a partial of the rows from `first` on."""
-        first = self._out if first is None else first
+    def _lowered(
+        self, monoid: Monoid, p: Partial, first: int | None = None, oldest: bool = False
+    ) -> Any:
+        """The answer for a partial of the rows from `first` on, or of some of the oldest rows."""
+        first = OLDEST if oldest else self._out if first is None else first
         parts = p if monoid.members else (p,)
         each = zip(self._leaves, monoid.leaves(), parts, strict=True)
         answers = [self._leaf_answer(k, first, *leaf) for k, leaf in enumerate(each)]
         return monoid.named_answers(answers) if monoid.members else answers[0]
 
     def _leaf_answer(self, k: int, first: int, leaf: Operator, bound: Monoid, p: Partial) -> Any:
-        if bound.empty is not NOT_GIVEN and self._in - first == self._nulls_since(k, first):
+        if bound.empty is not NOT_GIVEN and self._only_nulls(k, first, bound, p):
             return bound.empty
         found = bound.lower(p)
         if found is None:
@@ -312,6 +350,12 @@ class Aggregator:
         if isinstance(bound.answer, dict):
             found = dict(zip(bound.answer, found, strict=True))
         return found if leaf.finish is None else leaf.finish(found)
+
+    def _only_nulls(self, leaf: int, first: int, bound: Monoid, p: Partial) -> bool:
+        if first != OLDEST:
+            return self._in - first == self._nulls_since(leaf, first)
+        nulls = self._nulls[leaf]
+        return bool(nulls) and nulls[0] == self._out and equal(p, bound.identity())
 
     def _nulls_since(self, leaf: int, first: int) -> int:
         nulls = self._nulls[leaf]

@@ -72,14 +72,19 @@ def insert(rings: tuple[Ring, ...], state: State, v: Partial) -> State:
         if a & 1 == 0:
             left = combine(left, load(tails, 2 * H + 1))
         H += 1
-    node = v
-    for level in range(H + 1):
-        p = E >> level
-        if (E + 1) & ((1 << level) - 1) == 0:
-            level_put(levels, level, p, node)
+    level, p, node = 0, E, v
+    while p & 1 == 1 and level < H:
+        level_put(levels, level, p, node)
+        store(tails, 2 * level + 1, node)
+        node = combine(load(tails, 2 * level), node)
+        level, p = level + 1, p >> 1
+    level_put(levels, level, p, node)
+    while level < H:
         store(tails, 2 * level + (p & 1), node)
-        if p & 1 == 1 and level < H:
+        if p & 1 == 1:
             node = combine(load(tails, 2 * level), node)
+        level, p = level + 1, p >> 1
+    store(tails, 2 * level + (p & 1), node)
     return F, E + 1, H, left
 
 
@@ -99,10 +104,11 @@ def without(rings: tuple[Ring, ...], state: State, count: int) -> State:
     F += count
     left = level_get(levels, 0, F) if E - F > 1 else identity()
     H = 0
-    while ((E - 1) >> H) - (F >> H) > 1:
-        if (F >> H) & 1 == 0:
-            left = combine(left, level_get(levels, H, (F >> H) + 1))
-        H += 1
+    a, c = F, E - 1
+    while c - a > 1:
+        if a & 1 == 0:
+            left = combine(left, level_get(levels, H, a + 1))
+        H, a, c = H + 1, a >> 1, c >> 1
     return F, E, H, left
 
 
