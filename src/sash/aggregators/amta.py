@@ -1,17 +1,18 @@
 """AMTA, the amortised monoid tree aggregator: a forest, and the sums that evictions will need.
 
-order FIFO · needs associativity · time 1 ⊕ per query, 4 per slide amortised (6 if the window is
-short), O(log n) per insert, evict and bulk evict at worst · space 2n + O(log n)
+order FIFO · needs associativity · time 1 ⊕ per query, ≤ 5 per slide amortised (4 if the window is
+long), O(log n) per insert, evict and bulk evict at worst · space 2n + O(log n)
 paper Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient Bulk
 Evictions (2019), Section 4.2
 
-Values are summed in pairs, pairs of pairs, and so on: a pair is summed when the next one of its
+Values are summed in pairs, pairs of pairs, and so on; a pair is summed when the next one of its
 level begins, so no node ever changes. The nodes of the highest level that the window has, up to M,
-are the paper's leftmost tree; to the right of it each level has one pair, its tail, that nothing
-above has in it. The stack has the sums that R0 will be when the leftmost tree loses its first
-value, its first pair, and so on; single evictions pop it, and fill it up from the node they come
-to. A bulk eviction inside that tree does the same; one beyond it, or one that ends it, forms stack,
-R0 and R1 anew, and so does an insert that doubles it.
+are the leftmost tree of the forest. To the right of it each level has a pair, its tail, that is in
+no sum above it. The stack has what R0 will be when the leftmost tree loses its first value, its
+first pair, and so on: an eviction pops it, further if many leave at once, and fills it up
+from the node it comes to. When the tree is used up, stack, R0 and R1 are formed anew.
+Until then inserts go to R1 alone, however high the forest grows (the paper moves M as soon as the
+leftmost tree has doubled, which eviction does not need).
 
 Only `levels` grows with the window; the tails, the stack and R0, R1 are what must be at hand.
 
@@ -111,7 +112,7 @@ def bulk_evict(rings: tuple[Ring, ...], state: State, count: int) -> State:
         D -= 1
         while level < H and (b >> level) & 1 == 0:
             level += 1
-    if b > F - count:  # else nothing leaves
+    if count > 0:
         R0 = load(stack, D + 1)
         D = descend(levels, stack, F, level, D)
         if b < F:
@@ -120,7 +121,7 @@ def bulk_evict(rings: tuple[Ring, ...], state: State, count: int) -> State:
 
 
 def descend(levels: Ring, stack: Ring, F: int, level: int, D: int) -> int:
-    """Push the sums from each node on that follows F inside its node of this level."""
+    """Push what R0 will be at each node that follows F, inside F's node of this level."""
     total = load(stack, D)
     while level > 0:
         level -= 1

@@ -1,7 +1,7 @@
 """Log MTA, the monoid tree aggregator whose root is always up to date.
 
-order FIFO · needs associativity · time ≤ log₂ n + 2 ⊕ per insert, per evict and per bulk evict of
-any number, half of that on average, 1 per query · space 2n + O(log n)
+order FIFO · needs associativity · time ≤ log₂ n + 1 ⊕ per insert, ≤ log₂ n per evict and per bulk
+evict of any number, half of that on average, 1 per query · space 2n + O(log n)
 paper Constant-Time Sliding Window Framework with Reduced Memory Footprint and Efficient Bulk
 Evictions (2019), Section 4.1
 
@@ -21,10 +21,10 @@ Invariants (for level l: a = ⌊F/2^l⌋, c = ⌊(E-1)/2^l⌋):
   on level H, and on no lower one, c - a ≤ 1
   left = v[F] ⊕ … ⊕ v[c·2^H - 1], where c is that of level H
 
-Trace, of sums, from value 1 on; | parts the two nodes of the top:
-  level 0  (· 1) (2 1) (2          insert 4:  (· 1) (2 1) (2 4)
-  level 1  (·     3) | (2                     (·     3) | (6
-  level 2  (4        | 2                      (4        | 6
+Trace, of sums, in a window that begins at value 1; (a b) is a pair:
+  level 0  (· 1) (2 1) (2 ·)             insert 4:  (· 1) (2 1) (2 4)
+  level 1  (1     3)   (2                           (1     3)   (6
+  level 2  (4           2)                          (4           6)
 """
 
 from __future__ import annotations
