@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from sash.aggregators import columns
 from sash.aggregators.answers import LeafAnswers, dress, in_table, of_objects
+from sash.aggregators.binding import equal
 from sash.aggregators.keeping import Kept
 from sash.aggregators.registry import MODULES, for_operator
 from sash.aggregators.rings import settings
@@ -163,6 +164,39 @@ class Aggregator:
                 f"answer for less."
             )
 
+    def evict_while(self, policy: Callable[[Any, Any], bool]) -> int:
+        """Remove the oldest values by a slide policy, as many as it says, and tell how many.
+
+        policy(total, old) is given the answer for the window, as it is before anything leaves, and
+        the answer for some of its oldest values; it is True if these must leave. It must be True
+        up to some number of values and False beyond: a search finds this number in O(log n) calls.
+        If the policy raises an error, nothing has left.
+
+        >>> from sash.operators.sums import Sum
+        >>> window = Aggregator("amta", Sum())
+        >>> for value in (4, 2, 3, 3, 4):
+        ...     window.insert(value)
+        >>> window.evict_while(lambda total, old: total - old >= 10)
+        2
+        >>> window.query()
+        10
+        """
+        if not hasattr(self._module, "evict_while"):
+            able = [name for name, module in MODULES.items() if hasattr(module, "evict_while")]
+            raise TypeError(
+                f"{self.algorithm} does not evict by a slide policy; {' and '.join(able)} do."
+            )
+        total, count = self.query(), 0
+        if self._kept is not None:
+            monoid = self._kept.monoid
+            count = self._kept.evict_while(
+                lambda _, old: bool(policy(total, self._lowered(monoid, old, oldest=True)))
+            )
+        elif len(self) and policy(total, total):  # nothing but nulls: some answer as all do
+            count = len(self)
+        self._evicted(count)
+        return count
+
     # In bulk
 
     def bulk_insert(self, values: Any) -> None:
@@ -314,17 +348,26 @@ class Aggregator:
 
     # Answers
 
-    def _lowered(self, monoid: Monoid, p: Partial, rows: range | None = None) -> Any:
-        """The answer for a partial: of the whole window, or of those of these rows it holds."""
+    def _lowered(
+        self, monoid: Monoid, p: Partial, rows: range | None = None, oldest: bool = False
+    ) -> Any:
+        """The answer for a partial: of the window, of these of its rows, or of its oldest."""
         parts = p if monoid.members else (p,)
         each = zip(self._leaves, monoid.leaves(), parts, strict=True)
-        answers = [self._leaf_answer(k, rows, *leaf) for k, leaf in enumerate(each)]
+        answers = [self._leaf_answer(k, rows, oldest, *leaf) for k, leaf in enumerate(each)]
         return monoid.named_answers(answers) if monoid.members else answers[0]
 
     def _leaf_answer(
-        self, k: int, rows: range | None, leaf: Operator, bound: Monoid, p: Partial
+        self, k: int, rows: range | None, oldest: bool, leaf: Operator, bound: Monoid, p: Partial
     ) -> Any:
-        if bound.empty is not NOT_GIVEN and self._only_nulls(k, rows):
+        if bound.empty is NOT_GIVEN:
+            nothing = False
+        elif oldest:  # how many they are is not known here
+            first = next(iter(self._nulls[k]), None)
+            nothing = first == self._out and equal(p, bound.identity())
+        else:
+            nothing = self._only_nulls(k, rows)
+        if nothing:
             return bound.empty
         if leaf.takes:
             found = bound.lower(p)

@@ -110,7 +110,7 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
         "load_int": load,
         "store_int": store,
         "length_of": length_of,
-        "equal": _equal,
+        "equal": equal,
         "commutative": lambda: monoid.commutative,
         "clock": perf_counter_ns,
         "read": read,
@@ -132,11 +132,12 @@ class Rows:
             yield tuple([column[i] for column in columns])
 
 
-def _equal(a: Partial, b: Partial) -> bool:
+def equal(a: Partial, b: Partial) -> bool:
+    """Whether two partials are the same, field by field; NaN is the same as NaN."""
     if a is b:
         return True
     if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(_equal, a, b))
+        return len(a) == len(b) and all(map(equal, a, b))
     return bool(a == b or (a != a and b != b))
 
 

@@ -6,6 +6,7 @@ length, once: a caller that stays with single calls, or with bulk calls, does no
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -80,6 +81,14 @@ class Kept:
                 self._forget(start, start + count)
         if held - count < self.capacity // 4:
             self.give_back(held - count)
+
+    def evict_while(self, policy: Callable[[Partial, Partial], bool]) -> int:
+        """Evict by a slide policy on partials; how many have left."""
+        self.to_lists()
+        held = self.held()
+        self.state = self.run.evict_while(self.rings, self.state, policy)
+        self.give_back(self.held())
+        return held - self.held()
 
     def query(self) -> Partial:
         if self.in_arrays:

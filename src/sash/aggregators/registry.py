@@ -8,10 +8,12 @@ from types import ModuleType
 
 from sash.aggregators import (
     aba,
+    amta,
     daba,
     daba_cached,
     daba_lite,
     flat_fat,
+    log_mta,
     recalc,
     sba,
     subtract_on_evict,
@@ -34,6 +36,8 @@ MODULES: dict[str, ModuleType] = {
         daba_lite,
         flat_fat,
         sba,
+        log_mta,
+        amta,
     )
 }
 
