@@ -11,6 +11,7 @@ from sash.aggregators import (
     daba,
     daba_cached,
     daba_lite,
+    flat_fit,
     recalc,
     sba,
     subtract_on_evict,
@@ -31,6 +32,7 @@ MODULES: dict[str, ModuleType] = {
         daba,
         daba_cached,
         daba_lite,
+        flat_fit,
         sba,
     )
 }
