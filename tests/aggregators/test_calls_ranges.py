@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log2
+
 import pytest
 
 import sash
@@ -74,3 +76,29 @@ def test_flat_fit_in_a_window_that_grows_and_shrinks() -> None:
         window.evict()
         window.query()
     assert calls.taken() <= 100 + 50
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_b_int_combines_at_most_two_intervals_of_each_length(size: int) -> None:
+    calls = Counting()
+    window = full("b_int", size, calls.of(sash.Sum()))
+    calls.taken()
+    slides = max(4 * size, 64)
+    inserts = 0
+    for value in range(slides):
+        slide(window, value)
+        inserts += calls.taken()
+        for last in range(1, size + 1):
+            window.query(last)
+            assert calls.taken() <= max(1, 2 * log2(last))
+    assert inserts <= slides
+
+
+def test_b_int_forms_each_interval_once() -> None:
+    """As many as there are sums of 2, 4, 8, … in 64 values; eviction costs nothing."""
+    calls = Counting()
+    window = full("b_int", 64, calls.of(sash.Sum()))
+    assert calls.taken() == 63
+    for _ in range(64):
+        window.evict()
+    assert calls.taken() == 0

@@ -8,6 +8,7 @@ from types import ModuleType
 
 from sash.aggregators import (
     aba,
+    b_int,
     daba,
     daba_cached,
     daba_lite,
@@ -34,6 +35,7 @@ MODULES: dict[str, ModuleType] = {
         daba_lite,
         flat_fit,
         sba,
+        b_int,
     )
 }
 
