@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from math import log2
 
 import pytest
@@ -102,3 +103,53 @@ def test_b_int_forms_each_interval_once() -> None:
     for _ in range(64):
         window.evict()
     assert calls.taken() == 0
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_slick_deque_compares_each_value_twice_at_most(size: int) -> None:
+    """Once when it comes and a second time when it loses; a query costs nothing."""
+    chance = random.Random(size)
+    for values in (
+        [chance.random() for _ in range(500)],
+        [float(i) for i in range(500)],
+        [float(-i) for i in range(500)],
+        [float(i % 7) for i in range(500)],
+    ):
+        calls = Counting()
+        window = sash.aggregator("slick_deque", calls.of(sash.Max()))
+        inserts = 0
+        for value in values:
+            if len(window) == size:
+                window.evict()
+                assert calls.taken() == 0
+            window.insert(value)
+            inserts += calls.taken()
+            window.query()
+            window.query(len(window) // 2)
+            assert calls.taken() == 0
+        assert inserts < 2 * len(values)
+
+
+def test_slick_deque_with_an_inverse_does_one_step_each() -> None:
+    """One ⊕ and one ⊖ for the window, and the same for each range that was given."""
+    calls = Counting()
+    window = full("slick_deque", 20, calls.of(sash.Sum()), ranges=[3, 10])
+    calls.taken()
+    for value in range(50):
+        window.evict()
+        assert calls.taken() == 1
+        window.insert(value)
+        assert calls.taken() == 1 + 2 * 2
+        assert window.query(3) == sum([17, 18, 19, *range(50)][value + 1 : value + 4])
+        window.query(10)
+        assert calls.taken() == 0
+        window.query(7)  # not given: its values are summed
+        assert calls.taken() == 7
+
+
+@pytest.mark.parametrize("algorithm", ["flat_fit", "slick_deque"])
+def test_few_partials_are_held(algorithm: str) -> None:
+    window = sash.aggregator(algorithm, sash.Max())
+    for value in range(100):
+        window.insert(value)
+    assert window.partials_held() <= 101

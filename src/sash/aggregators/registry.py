@@ -15,6 +15,8 @@ from sash.aggregators import (
     flat_fit,
     recalc,
     sba,
+    slick_deque,
+    slick_deque_inv,
     subtract_on_evict,
     two_stacks,
     two_stacks_lite,
@@ -36,8 +38,14 @@ MODULES: dict[str, ModuleType] = {
         flat_fit,
         sba,
         b_int,
+        slick_deque,
     )
 }
+
+VARIANTS: dict[str, tuple[ModuleType, ...]] = {
+    "slick_deque": (slick_deque, slick_deque_inv),
+}
+"""Algorithms with a file for each kind of operator: the first that serves it is taken."""
 
 
 @dataclass(frozen=True)
@@ -84,23 +92,45 @@ def named(name: str) -> ModuleType:
 def for_operator(name: str, operator: Operator) -> ModuleType:
     """An algorithm's module, refused if the operator lacks what it needs."""
     module = named(name)
-    lacking = [leaf.name for leaf in operator.leaves if not leaf.invertible]
-    if lacking:
-        _refuse_inverse(module, ", ".join(lacking))
+    if not any(_serves(variant, operator) for variant in _variants(module)):
+        raise TypeError(_refusal(module, operator, ""))
     return module
 
 
-def check_fits(module: ModuleType, monoid: Monoid) -> None:
-    """The same once types are settled: decimals, say, are summed by something without inverse."""
-    lacking = [leaf.name for leaf in monoid.leaves() if not leaf.invertible]
-    if lacking:
-        _refuse_inverse(module, f"{', '.join(lacking)} of such values")
+def fitting(module: ModuleType, monoid: Monoid) -> ModuleType:
+    """The file that serves an operator once types are settled; refused if there is none.
+
+    Decimals, say, are summed by something without inverse.
+    """
+    for variant in _variants(module):
+        if _serves(variant, monoid):
+            return variant
+    raise TypeError(_refusal(module, monoid, " of such values"))
 
 
-def _refuse_inverse(module: ModuleType, lacking: str) -> None:
-    if getattr(module, "NEEDS", None) == "inverse":
-        name = module.__name__.rpartition(".")[2]
-        raise TypeError(
-            f"{name} needs an operator that can be taken back, and {lacking} has no inverse; "
-            f"use algorithm='auto'."
+def _variants(module: ModuleType) -> tuple[ModuleType, ...]:
+    return VARIANTS.get(module.__name__.rpartition(".")[2], (module,))
+
+
+def _serves(variant: ModuleType, operator: Operator | Monoid) -> bool:
+    needs = getattr(variant, "NEEDS", "")
+    return (needs != "inverse" or operator.invertible) and (
+        needs != "selective" or operator.selective
+    )
+
+
+def _refusal(module: ModuleType, operator: Operator | Monoid, given: str) -> str:
+    name = module.__name__.rpartition(".")[2]
+    leaves = list(operator.leaves() if isinstance(operator, Monoid) else operator.leaves)
+    if any(getattr(variant, "NEEDS", "") == "selective" for variant in _variants(module)):
+        names = [leaf.name for leaf in leaves]
+        lacking = names[0] if len(names) == 1 else f"Together of {', '.join(names)}"
+        return (
+            f"{name} needs an operator that picks one of its values or that can be taken back, "
+            f"and {lacking}{given} is neither; use algorithm='auto'."
         )
+    lacking = ", ".join(leaf.name for leaf in leaves if not leaf.invertible)
+    return (
+        f"{name} needs an operator that can be taken back, and {lacking}{given} has no inverse; "
+        f"use algorithm='auto'."
+    )
