@@ -147,6 +147,47 @@ def test_slick_deque_with_an_inverse_does_one_step_each() -> None:
         assert calls.taken() == 7
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_slide_side_does_three_for_each_range(size: int) -> None:
+    calls = Counting()
+    ranges = [r for r in (1, 3, 8, 9, 40) if r < size]
+    window = full("slide_side", size, calls.of(sash.Max()), ranges=ranges)
+    calls.taken()
+    for value in range(50 * size):
+        slide(window, value)
+        window.query()
+        for last in ranges:
+            window.query(last)
+    assert calls.taken() <= 3 * (len(ranges) + 1) * 50 * size + sum(ranges) + size
+
+
+def test_slide_side_answers_a_range_that_was_given_in_one_step() -> None:
+    calls = Counting()
+    window = full("slide_side", 50, calls.of(sash.Max()), ranges=[10])
+    for value in range(200):
+        slide(window, value)
+        calls.taken()
+        window.query(10)
+        assert calls.taken() <= 1
+    window.query(3)  # not given, and on this side of the window's bound
+    assert calls.taken() == 3
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_slide_side_with_an_inverse_answers_any_range_in_two_steps(size: int) -> None:
+    calls = Counting()
+    window = full("slide_side", size, calls.of(sash.Sum()))
+    calls.taken()
+    for value in range(3 * size):
+        window.evict()
+        assert calls.taken() == 0
+        window.insert(value)
+        assert calls.taken() == 1
+        for last in range(1, size + 1):
+            window.query(last)
+            assert calls.taken() <= 2
+
+
 @pytest.mark.parametrize("algorithm", ["flat_fit", "slick_deque"])
 def test_few_partials_are_held(algorithm: str) -> None:
     window = sash.aggregator(algorithm, sash.Max())

@@ -10,7 +10,7 @@ import pytest
 import sash
 from sash.operators.laws import close
 
-WITH_RANGES = ["slick_deque"]
+WITH_RANGES = ["slick_deque", "slide_side"]
 RANGES = [1, 2, 5, 8, 16, 33]
 OPERATORS = [
     (sash.Max(), [3.5, float("nan"), -1.0, 0.0, 0.0, 7.0]),
@@ -78,3 +78,24 @@ def test_ranges_that_are_none(algorithm: str) -> None:
         sash.aggregator(algorithm, sash.Max(), ranges=7)
     with pytest.raises(TypeError, match="it has ranges"):
         sash.aggregator(algorithm, sash.Max(), range=[7])
+
+
+def test_running_totals_do_not_grow_for_ever() -> None:
+    """slide_side begins them anew, so that integers never overflow for what has left."""
+    window = sash.aggregator("slide_side", sash.Count())
+    for row in range(1_000):
+        if len(window) == 10:
+            window.evict()
+        window.insert(row)
+        _, _, _, done, total = window._kept.state
+        assert done.n + total.n <= 21
+    assert window.query() == 10
+
+
+def test_an_inverse_of_floats_is_not_used_where_it_need_not_be() -> None:
+    """slide_side sums floats from both sides; integers it takes back."""
+    for values, state in (([1.5, 2.5], 4), ([1, 2], 5)):
+        window = sash.aggregator("slide_side", sash.Sum(), ranges=[1])
+        window.bulk_insert(values)
+        assert len(window._kept.state) == state
+        assert window.query(1) == values[1]

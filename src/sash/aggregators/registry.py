@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 from sash.aggregators import (
     aba,
@@ -17,6 +18,8 @@ from sash.aggregators import (
     sba,
     slick_deque,
     slick_deque_inv,
+    slide_side,
+    slide_side_inv,
     subtract_on_evict,
     two_stacks,
     two_stacks_lite,
@@ -39,11 +42,13 @@ MODULES: dict[str, ModuleType] = {
         sba,
         b_int,
         slick_deque,
+        slide_side,
     )
 }
 
 VARIANTS: dict[str, tuple[ModuleType, ...]] = {
     "slick_deque": (slick_deque, slick_deque_inv),
+    "slide_side": (slide_side_inv, slide_side),
 }
 """Algorithms with a file for each kind of operator: the first that serves it is taken."""
 
@@ -114,14 +119,20 @@ def _variants(module: ModuleType) -> tuple[ModuleType, ...]:
 
 def _serves(variant: ModuleType, operator: Operator | Monoid) -> bool:
     needs = getattr(variant, "NEEDS", "")
-    return (needs != "inverse" or operator.invertible) and (
-        needs != "selective" or operator.selective
-    )
+    if needs == "exact inverse":
+        return isinstance(operator, Monoid) and _takes_back_exactly(operator)
+    return not needs or (operator.selective if needs == "selective" else operator.invertible)
+
+
+def _takes_back_exactly(monoid: Monoid) -> bool:
+    """Floats do not come back: what a huge value has rounded away is gone when it leaves."""
+    kinds = [dtype.kind for leaf in monoid.leaves() for _, dtype in leaf.fields or ()]
+    return monoid.invertible and monoid.fixed_width and "f" not in kinds
 
 
 def _refusal(module: ModuleType, operator: Operator | Monoid, given: str) -> str:
     name = module.__name__.rpartition(".")[2]
-    leaves = list(operator.leaves() if isinstance(operator, Monoid) else operator.leaves)
+    leaves: list[Any] = list(operator.leaves() if isinstance(operator, Monoid) else operator.leaves)
     if any(getattr(variant, "NEEDS", "") == "selective" for variant in _variants(module)):
         names = [leaf.name for leaf in leaves]
         lacking = names[0] if len(names) == 1 else f"Together of {', '.join(names)}"
