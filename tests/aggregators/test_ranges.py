@@ -1,4 +1,4 @@
-"""Ranges that an algorithm was told of: the same answers as recalc, one by one and in bulk."""
+"""Several ranges of one window: the same answers as recalc, one by one and in bulk."""
 
 from __future__ import annotations
 
@@ -48,10 +48,11 @@ def test_one_by_one(algorithm: str, operator: sash.Operator, pool: list[object])
 
 
 @pytest.mark.parametrize("operator", [sash.Max(), sash.Sum()], ids=repr)
-@pytest.mark.parametrize("algorithm", WITH_RANGES)
+@pytest.mark.parametrize("algorithm", [*WITH_RANGES, "flat_fit", "b_int"])
 def test_in_bulk(algorithm: str, operator: sash.Operator) -> None:
     values = np.random.default_rng(3).integers(-9, 9, 700)
-    tried = sash.aggregator(algorithm, operator, ranges=RANGES)
+    options = {"ranges": RANGES} if algorithm in WITH_RANGES else {}
+    tried = sash.aggregator(algorithm, operator, **options)
     oracle = sash.aggregator("recalc", operator)
     for part in (values[:100], values[100:]):
         sizes = [40, 5, 16, 6]

@@ -12,13 +12,10 @@ answer for the window, and the first that lies in a range is the answer for that
 A null is the identity: it loses against whatever comes next, and wins against nothing before it.
 Of equal values the operator says which one wins; that one stays.
 
-The youngest value is always there, and loses half of the time: it is kept beside the ring, and goes
-to the ring only when it has won against its successor.
-
-Invariants (F ≤ E, H ≤ T), for the nodes H ≤ k < T, of which node k holds v[places[k]], and T, which
-is the youngest (nodes[T] = youngest, places[T] = E - 1):
+Invariants (F ≤ E; if F < E, then H ≤ T), for the nodes H ≤ k ≤ T:
   F ≤ places[H] < … < places[T] = E - 1
-  nodes[k] = v[i] ⊕ … ⊕ v[E-1] for each i with places[k-1] < i ≤ places[k]   (F ≤ i for k = H)
+  nodes[k] = v[places[k]] = v[i] ⊕ … ⊕ v[E-1] for each i ≤ places[k] after places[k-1], from F on
+  youngest = nodes[T] = v[E-1], at hand because it is compared first; if F = E, it is the identity
 """
 
 from __future__ import annotations
@@ -59,7 +56,7 @@ def new() -> State:
 def span(state: State) -> tuple[int, int]:
     """Slots are found by the number of a node, not by the position of a value."""
     F, E, H, T, youngest = state
-    return H, T
+    return H, T + 1
 
 
 def insert(rings: tuple[Ring, ...], state: State, v: Partial) -> State:
@@ -69,55 +66,48 @@ def insert(rings: tuple[Ring, ...], state: State, v: Partial) -> State:
         while H < T and equal(combine(get(nodes, T - 1), v), v):
             T -= 1
     else:
-        put(nodes, T, youngest)
-        put_int(places, T, E - 1)
         T += 1
+    put(nodes, T, v)
+    put_int(places, T, E)
     return F, E + 1, H, T, v
 
 
 def evict(rings: tuple[Ring, ...], state: State) -> State:
     nodes, places = rings
     F, E, H, T, youngest = state
-    if H < T:
-        H = H + 1 if get_int(places, H) == F else H
-    elif F + 1 == E:
-        youngest = identity()
-    return F + 1, E, H, T, youngest
+    if F + 1 == E:  # the next value takes the slot of the one that leaves
+        return E, E, H, T, identity()
+    return F + 1, E, H + 1 if get_int(places, H) == F else H, T, youngest
 
 
 def query(rings: tuple[Ring, ...], state: State) -> Partial:
     nodes, places = rings
     F, E, H, T, youngest = state
-    return youngest if H == T else get(nodes, H)
+    return identity() if F == E else get(nodes, H)
 
 
 def query_last(rings: tuple[Ring, ...], state: State, count: int) -> Partial:
     """The first node of the `count` youngest values, found by halving."""
     nodes, places = rings
     F, E, H, T, youngest = state
-    if count == 0:
-        return identity()
-    last = T
     while H < T:
         middle = (H + T) >> 1
         if get_int(places, middle) < E - count:
             H = middle + 1
         else:
             T = middle
-    return youngest if last == H else get(nodes, H)
+    return identity() if count == 0 else get(nodes, H)
 
 
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     nodes, places = rings
     F, E, H, T, youngest = state
     assert len(window) == E - F
+    assert same(youngest, window[-1] if window else identity())
     i = F
-    for k in range(H, T):
-        assert i <= get_int(places, k) < E - 1
+    for k in range(H, T + 1 if window else H):
+        assert i <= get_int(places, k) < E
         while i <= get_int(places, k):
             assert same(get(nodes, k), fold(window[i - F :]))
             i += 1
-    while i < E:
-        assert same(youngest, fold(window[i - F :]))
-        i += 1
-    assert F < E or (H == T and same(youngest, identity()))
+    assert i == E
