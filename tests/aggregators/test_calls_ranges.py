@@ -26,7 +26,7 @@ def slide(window: sash.Aggregator, value: int) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_flat_fit_for_one_query_does_three_less_three_n_in_each_cycle(size: int) -> None:
+def test_flat_fit_for_one_query_does_3n_less_3_in_each_cycle(size: int) -> None:
     """n + 1 slides: one that rebuilds the window, and n that are short."""
     calls = Counting()
     window = full("flat_fit", size, calls.of(sash.Sum()))
