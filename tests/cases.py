@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 import sash
+from sash.aggregators.registry import for_operator
 
 NAN, INF = float("nan"), float("inf")
 
@@ -130,5 +131,15 @@ CASES = [
     Case(PlainMean(), whole_floats, "a user's, guarded"),
     Case(Affine(), residues, "not commutative"),
 ]
+
+
+def fits(algorithm: str, operator: sash.Operator) -> bool:
+    """Whether an algorithm takes an operator with these traits."""
+    try:
+        for_operator(algorithm, operator)
+    except TypeError:
+        return False
+    return True
+
 
 COMPILED = [case for case in CASES if case.shape]

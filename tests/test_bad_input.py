@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,12 @@ class TestOneWindow:
             sash.aggregator("subtract_on_evict", sash.Max())
         with pytest.raises(TypeError, match="Min has no inverse"):
             sash.aggregator("subtract_on_evict", sash.Together(a=sash.Sum(), b=sash.Min()))
+        with pytest.raises(TypeError, match=r"picks one of its values .* and Range is neither"):
+            sash.aggregator("slick_deque", sash.Range())
+        with pytest.raises(TypeError, match="Together of Max, Min is neither"):
+            sash.aggregator("slick_deque", sash.Together(hi=sash.Max(), lo=sash.Min()))
+        with pytest.raises(TypeError, match="Sum of such values is neither"):
+            sash.aggregator("slick_deque", sash.Sum()).insert(Decimal(1))
         with pytest.raises(ValueError, match="no algorithm 'abba'"):
             sash.aggregator("abba", sash.Max())
         with pytest.raises(TypeError, match=r"write Max\(\)"):

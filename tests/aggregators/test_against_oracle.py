@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cases import CASES, Case
+from cases import CASES, Case, fits
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -24,16 +24,11 @@ FOR_LESS = [name for name in ALGORITHMS if hasattr(named(name), "query_last")]
 """Those that also answer for the youngest values of their window."""
 
 
-def fits(algorithm: str, case: Case) -> bool:
-    """An algorithm that needs an inverse is tried with what has an exact one."""
-    return algorithm != "subtract_on_evict" or case.operator.invertible
-
-
 PAIRS = [
     pytest.param(a, case, id=f"{a}-{case.name}")
     for a in ALGORITHMS
     for case in CASES
-    if fits(a, case)
+    if fits(a, case.operator)
 ]
 
 

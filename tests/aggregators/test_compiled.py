@@ -9,7 +9,7 @@ import random
 from typing import Any
 
 import pytest
-from cases import CASES, COMPILED, Case
+from cases import CASES, COMPILED, Case, fits
 
 import sash
 from sash.operators.laws import close
@@ -77,7 +77,7 @@ def pairs(algorithms: list[str], cases: list[Case]) -> list[Any]:
         pytest.param(algorithm, case, id=f"{algorithm}-{case.name}")
         for algorithm in algorithms
         for case in cases
-        if algorithm != "subtract_on_evict" or case.operator.invertible
+        if fits(algorithm, case.operator)
     ]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from sash.aggregators import driving
 from sash.aggregators.primitives import PRIMITIVES, Partial
-from sash.operators.laws import close
+from sash.operators.laws import close, scale_of
 from sash.operators.monoid import Monoid
 
 SHARED = (
@@ -115,7 +115,7 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
         "clock": perf_counter_ns,
         "read": read,
         "answer": answer,
-        "same": close,
+        "same": _same,
         "fold": fold,
     }
 
@@ -139,6 +139,10 @@ def equal(a: Partial, b: Partial) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(equal, a, b))
     return bool(a == b or (a != a and b != b))
+
+
+def _same(a: Partial, b: Partial) -> bool:
+    return close(a, b) or close(a, b, scale_of(a, b))
 
 
 def _no_inverse(total: Partial, old: Partial) -> Partial:

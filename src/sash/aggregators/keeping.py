@@ -16,7 +16,7 @@ import numpy as np
 from sash.aggregators.binding import bind
 from sash.aggregators.compiling import Compiled
 from sash.aggregators.generating import state_layout
-from sash.aggregators.registry import check_fits
+from sash.aggregators.registry import fitting
 from sash.aggregators.rings import (
     NOTHING,
     Settings,
@@ -39,10 +39,9 @@ class Kept:
     """The rings and the state of one algorithm, and its functions in plain Python."""
 
     def __init__(self, algorithm: ModuleType, monoid: Monoid, settled: Settings = NOTHING) -> None:
-        self.algorithm = algorithm
+        self.algorithm = algorithm = fitting(algorithm, monoid)
         self.monoid = monoid
         self.settled = settled
-        check_fits(algorithm, monoid)
         self.run = bind(algorithm, monoid)
         self.state: Any = self.run.new()
         self.capacity = SMALLEST
@@ -262,7 +261,8 @@ class Kept:
         self.state = self._as_items()
         self.in_arrays = False
         if lays_out(self.algorithm):
-            used: Any = [range(n) for n in lengths(self.algorithm, self.capacity)]
+            room = lengths(self.algorithm, self.capacity, self.settled)
+            used: Any = [range(n) for n in room]
         else:
             start, end = self.run.span(self.state)
             slots = [i & (self.capacity - 1) for i in range(start, end)]

@@ -45,8 +45,13 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
 def query_last(rings: tuple[Ring, ...], state: State, count: int) -> Partial:
     (vals,) = rings
     F, E = state
+    return sum_between(vals, E - count, E)
+
+
+def sum_between(vals: Ring, start: int, end: int) -> Partial:
+    """The values of these positions, one after the other."""
     total = identity()
-    for i in range(E - count, E):
+    for i in range(start, end):
         total = combine(total, get(vals, i))
     return total
 

@@ -5,17 +5,24 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 from sash.aggregators import (
     aba,
     amta,
+    b_int,
     daba,
     daba_cached,
     daba_lite,
     flat_fat,
+    flat_fit,
     log_mta,
     recalc,
     sba,
+    slick_deque,
+    slick_deque_inv,
+    slide_side,
+    slide_side_inv,
     subtract_on_evict,
     two_stacks,
     two_stacks_lite,
@@ -35,11 +42,21 @@ MODULES: dict[str, ModuleType] = {
         daba_cached,
         daba_lite,
         flat_fat,
-        sba,
+        b_int,
+        flat_fit,
         log_mta,
         amta,
+        sba,
+        slick_deque,
+        slide_side,
     )
 }
+
+VARIANTS: dict[str, tuple[ModuleType, ...]] = {
+    "slick_deque": (slick_deque, slick_deque_inv),
+    "slide_side": (slide_side_inv, slide_side),
+}
+"""Algorithms with a file for each kind of operator: the first that serves it is taken."""
 
 
 @dataclass(frozen=True)
@@ -86,23 +103,51 @@ def named(name: str) -> ModuleType:
 def for_operator(name: str, operator: Operator) -> ModuleType:
     """An algorithm's module, refused if the operator lacks what it needs."""
     module = named(name)
-    lacking = [leaf.name for leaf in operator.leaves if not leaf.invertible]
-    if lacking:
-        _refuse_inverse(module, ", ".join(lacking))
+    if not any(_serves(variant, operator) for variant in _variants(module)):
+        raise TypeError(_refusal(module, operator, ""))
     return module
 
 
-def check_fits(module: ModuleType, monoid: Monoid) -> None:
-    """The same once types are settled: decimals, say, are summed by something without inverse."""
-    lacking = [leaf.name for leaf in monoid.leaves() if not leaf.invertible]
-    if lacking:
-        _refuse_inverse(module, f"{', '.join(lacking)} of such values")
+def fitting(module: ModuleType, monoid: Monoid) -> ModuleType:
+    """The file that serves an operator once types are settled; refused if there is none.
+
+    Decimals, say, are summed by something without inverse.
+    """
+    for variant in _variants(module):
+        if _serves(variant, monoid):
+            return variant
+    raise TypeError(_refusal(module, monoid, " of such values"))
 
 
-def _refuse_inverse(module: ModuleType, lacking: str) -> None:
-    if getattr(module, "NEEDS", None) == "inverse":
-        name = module.__name__.rpartition(".")[2]
-        raise TypeError(
-            f"{name} needs an operator that can be taken back, and {lacking} has no inverse; "
-            f"use algorithm='auto'."
+def _variants(module: ModuleType) -> tuple[ModuleType, ...]:
+    return VARIANTS.get(module.__name__.rpartition(".")[2], (module,))
+
+
+def _serves(variant: ModuleType, operator: Operator | Monoid) -> bool:
+    needs = getattr(variant, "NEEDS", "")
+    if needs == "exact inverse":
+        return isinstance(operator, Monoid) and _takes_back_exactly(operator)
+    return not needs or (operator.selective if needs == "selective" else operator.invertible)
+
+
+def _takes_back_exactly(monoid: Monoid) -> bool:
+    """Floats do not come back: what a huge value has rounded away is gone when it leaves."""
+    kinds = [dtype.kind for leaf in monoid.leaves() for _, dtype in leaf.fields or ()]
+    return monoid.invertible and monoid.fixed_width and "f" not in kinds
+
+
+def _refusal(module: ModuleType, operator: Operator | Monoid, given: str) -> str:
+    name = module.__name__.rpartition(".")[2]
+    leaves: list[Any] = list(operator.leaves() if isinstance(operator, Monoid) else operator.leaves)
+    if any(getattr(variant, "NEEDS", "") == "selective" for variant in _variants(module)):
+        names = [leaf.name for leaf in leaves]
+        lacking = names[0] if len(names) == 1 else f"Together of {', '.join(names)}"
+        return (
+            f"{name} needs an operator that picks one of its values or that can be taken back, "
+            f"and {lacking}{given} is neither; use algorithm='auto'."
         )
+    lacking = ", ".join(leaf.name for leaf in leaves if not leaf.invertible)
+    return (
+        f"{name} needs an operator that can be taken back, and {lacking}{given} has no inverse; "
+        f"use algorithm='auto'."
+    )

@@ -3,7 +3,8 @@
 `RINGS` names those of partials and `INDEXES` those of whole numbers; an algorithm is given both, in
 this order. They are as long as the power of two that the window needs, and slots are found by
 position, unless the algorithm says otherwise: `room` tells the length of each, and `regrow` moves
-everything from old rings to new ones. Rings laid out so begin with the identity in every slot.
+everything from old rings to new ones. Rings laid out so begin with the identity in every slot. A
+length may depend on settings: those that `room` names as parameters are given to it.
 """
 
 from __future__ import annotations
@@ -28,10 +29,14 @@ def lays_out(algorithm: ModuleType) -> bool:
     return hasattr(algorithm, "regrow")
 
 
-def lengths(algorithm: ModuleType, capacity: int) -> tuple[int, ...]:
+def lengths(
+    algorithm: ModuleType, capacity: int, settled: Mapping[str, list[int]]
+) -> tuple[int, ...]:
     """The length of each ring for a capacity that is a power of two."""
     if hasattr(algorithm, "room"):
-        found: tuple[int, ...] = algorithm.room(capacity)
+        asked = inspect.signature(algorithm.room).parameters
+        known = {name: settled[name] for name in asked if name in settled}
+        found: tuple[int, ...] = algorithm.room(capacity, **known)
         return found
     return (capacity,) * (len(algorithm.RINGS) + len(indexes(algorithm)))
 
@@ -69,10 +74,11 @@ def as_lists(
     """Rings for plain Python, empty."""
     blank = monoid.identity() if lays_out(algorithm) else None
     names = (*algorithm.RINGS, *indexes(algorithm))
+    found = lengths(algorithm, capacity, settled)
     partials = len(algorithm.RINGS)
     return [
         list(settled[name]) if name in settled else [blank if k < partials else 0] * length
-        for k, (name, length) in enumerate(zip(names, lengths(algorithm, capacity), strict=True))
+        for k, (name, length) in enumerate(zip(names, found, strict=True))
     ]
 
 
@@ -84,7 +90,8 @@ def as_arrays(
     blank = flatten(monoid.identity()) if lays_out(algorithm) else (0,) * len(fields)
     found: list[Any] = []
     names = (*algorithm.RINGS, *indexes(algorithm))
-    for k, (name, length) in enumerate(zip(names, lengths(algorithm, capacity), strict=True)):
+    each_length = lengths(algorithm, capacity, settled)
+    for k, (name, length) in enumerate(zip(names, each_length, strict=True)):
         if name in settled:
             found.append(np.array(settled[name], np.int64))
         elif k >= len(algorithm.RINGS):

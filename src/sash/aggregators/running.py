@@ -12,7 +12,7 @@ from sash.aggregators.answers import Array, LeafAnswers
 from sash.aggregators.binding import Rows, bind
 from sash.aggregators.columns import Leaf
 from sash.aggregators.compiling import Compiled
-from sash.aggregators.registry import check_fits
+from sash.aggregators.registry import fitting
 from sash.aggregators.rings import NOTHING, Settings, as_arrays, as_lists, flatten, ring_length
 from sash.operators.base import Operator
 from sash.operators.laws import vet
@@ -86,12 +86,11 @@ class Job:
         nan: bool = False,
     ) -> None:
         """base: the position of the first row; nan: NaN may stand for an answer that is null."""
-        self.algorithm = algorithm
         self.leaves = leaves
         types = types_of(leaves)
         self.monoid = operator.bind_leaves(types)
         check(leaves, self.monoid)
-        check_fits(algorithm, self.monoid)
+        self.algorithm = algorithm = fitting(algorithm, self.monoid)
         self.compiled: Compiled | None = None
         self.python: SimpleNamespace | None = None
         valid = [leaf.valid for leaf in leaves]
