@@ -214,7 +214,8 @@ class Writer:
         text.append(f"{INLINE}def length_of(ring):\n    return ring[0].size\n\n")
         text.append(f"{INLINE}def commutative():\n    return {self.monoid.commutative}\n\n")
         both = zip(self.fields("a"), self.fields("b"), strict=True)
-        alike = " and ".join(f"({a} == {b} or ({a} != {a} and {b} != {b}))" for a, b in both)
+        # Not `and` and `or`, which would be branches.
+        alike = " & ".join(f"(({a} == {b}) | (({a} != {a}) & ({b} != {b})))" for a, b in both)
         text.append(f"{INLINE}def equal(a, b):\n    return {alike}\n\n")
         return "".join(text)
 
