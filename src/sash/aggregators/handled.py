@@ -103,6 +103,9 @@ class HandledAggregator(Aggregator):
         return range(first, self._in)
 
     def _evicted(self, count: int) -> None:
+        if not self._holes:
+            super()._evicted(count)
+            return
         for _ in range(count):
             self._forget(self._out)
             self._out += 1
