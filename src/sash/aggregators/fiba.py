@@ -14,8 +14,8 @@ the tree hears of them when a leaf is full or empty.
 Invariants (x a node with kids k[0] … k[m]; sum(x) everything below it, in order):
   off the spines : aggs[x] = sum(x), counts[x] as many; x has HALF … WIDTH kids, or entries
   the root       : aggs[x] = sum(k[1]) ⊕ … ⊕ sum(k[m-1]); m ≥ 1
-  left spine     : aggs[x] = sum(k[1]) ⊕ … ⊕ sum(k[m]) ⊕ aggs[parent], counts[x] as many; m ≥ 0
-  right spine    : aggs[x] = aggs[parent] ⊕ sum(k[0]) ⊕ … ⊕ sum(k[m-1]); m ≥ 1
+  left spine     : aggs[x] = sum(k[1]) ⊕ … ⊕ sum(k[m]) ⊕ aggs[parent], counts likewise; m ≥ 0
+  right spine    : aggs[x] = aggs[parent] ⊕ sum(k[0]) ⊕ … ⊕ sum(k[m-1]), counts likewise; m ≥ 1
                    (no aggs[parent] where the parent is the root)
   lows[x] is no more than a time below x, no less than one before x; nothing is said on the left
   oldest leaf, entries from `at` on : suffix[i] = v[i] ⊕ … ⊕ v[until-1] ⊕ aggs[parent]
@@ -34,7 +34,7 @@ from typing import Any
 from sash.aggregators.fiba_checks import check_tree
 from sash.aggregators.fiba_growing import extend, insert_late, shift_out
 from sash.aggregators.fiba_nodes import HALF, INDEXES, NONE, RINGS, WIDTH, sum_front
-from sash.aggregators.fiba_ranges import rank, sum_positions
+from sash.aggregators.fiba_ranges import find_last, rank, sum_positions
 from sash.aggregators.fiba_shrinking import drop
 from sash.aggregators.primitives import (
     Partial,
@@ -53,6 +53,12 @@ __all__ = ["INDEXES", "RINGS"]
 
 KEEPS_ROOM = True
 ENTRIES = ("insert_rows",)
+APART = (
+    *("take_node", "move", "adopt", "sum_entries", "sum_kids", "sum_up", "sum_root", "sum_left"),
+    *("sum_right", "sum_front", "sum_middle", "shift_out", "extend", "find_leaf", "split_leaf"),
+    *("split_node", "place_kid", "insert_late", "drop", "below_first", "rank", "find_kid"),
+    *("find_last", "sum_positions"),
+)
 
 
 def new() -> State:
@@ -166,7 +172,8 @@ def query_last(rings: tuple[Ring, ...], state: State, count: int) -> Partial:
     store_int(rings[6], right, fill)
     total = identity()
     if count > 0:
-        total = sum_positions(rings, state, E - F - count, E - F)
+        node, size = find_last(rings, state, count)
+        total = sum_positions(rings, state, node, size - count, size)
     return total
 
 
@@ -178,7 +185,7 @@ def query_between(rings: tuple[Ring, ...], state: State, start: int, end: int) -
     j = rank(rings, state, end - 1)
     total = identity()
     if i < j:
-        total = sum_positions(rings, state, i, j)
+        total = sum_positions(rings, state, root, i, j)
     return total
 
 

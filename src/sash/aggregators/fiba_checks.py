@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from sash.aggregators.fiba_nodes import HALF, NONE, WIDTH
@@ -21,7 +22,7 @@ def check_tree(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     for slot, p in zip(slots, window, strict=True):
         assert same(vals[slot], p)
     assert [times[s] for s in slots] == sorted(times[s] for s in slots)
-    for one, other in zip(slots, slots[1:], strict=False):
+    for one, other in pairwise(slots):
         assert times[one] < times[other] or links[one] < links[other]
     check_node(rings, state, root, 0, 0)
     check_fingers(rings, state)
@@ -73,6 +74,7 @@ def check_node(
         if kids:
             assert n >= 2
             assert same(aggs[node], combine(beside, fold(sums[:-1])))
+            assert counts[node] == sum(sizes[:-1]) + (0 if parent == root else counts[parent])
     else:
         assert n >= HALF
         assert same(aggs[node], total(rings, state, node))

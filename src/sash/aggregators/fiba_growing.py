@@ -82,6 +82,7 @@ def extend(rings: tuple[Ring, ...], state: State, time: int) -> State:
         adopt(rings, parent, load_int(fills, parent), b)
         store_int(fills, parent, load_int(fills, parent) + 1)
         store(aggs, parent, combine(load(aggs, parent), load(aggs, a)))
+        store_int(counts, parent, load_int(counts, parent) + load_int(counts, a))
     sum_right(rings, b, root)
     middle = sum_middle(rings, root, new)
     return F, E, root, left, new, at, until, 0, free, used, middle, identity()

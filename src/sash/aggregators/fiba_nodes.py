@@ -129,14 +129,19 @@ def sum_right(rings: tuple[Ring, ...], node: int, root: int) -> None:
     """The right spine from a node under the root down."""
     vals, aggs, suffix, times, links, parents, fills, lows, counts, levels = rings
     total = identity()
+    count = 0
     parent = load_int(parents, node)
     if parent != root:
         total = load(aggs, parent)
+        count = load_int(counts, parent)
     while load_int(levels, node) > 0:
         last = load_int(fills, node) - 1
         for k in range(last):
-            total = combine(total, load(aggs, load_int(links, node * WIDTH + k)))
+            kid = load_int(links, node * WIDTH + k)
+            total = combine(total, load(aggs, kid))
+            count += load_int(counts, kid)
         store(aggs, node, total)
+        store_int(counts, node, count)
         node = load_int(links, node * WIDTH + last)
 
 

@@ -1,9 +1,9 @@
-"""Parts of fiba's window: how many entries are up to a time, and what those from i to j sum up to."""
+"""Parts of fiba's window: how many entries are up to a time, and the sum from one to another."""
 
 from __future__ import annotations
 
 from sash.aggregators.fiba_nodes import WIDTH, sum_entries, sum_kids
-from sash.aggregators.primitives import Partial, Ring, State, combine, identity, load_int
+from sash.aggregators.primitives import Partial, Ring, State, combine, load_int
 
 
 def below_first(rings: tuple[Ring, ...], state: State, node: int) -> int:
@@ -11,7 +11,7 @@ def below_first(rings: tuple[Ring, ...], state: State, node: int) -> int:
     F, E, root, left, right, at, until, fill, free, used, middle, last = state
     parents, counts = rings[5], rings[8]
     parent = load_int(parents, left)
-    count = fill - at if left == right else until - at
+    count: int = fill - at if left == right else until - at
     if left != root and parent != root:
         count += load_int(counts, parent)
     if node != root:
@@ -72,17 +72,35 @@ def find_kid(
     return k, i
 
 
-def sum_positions(rings: tuple[Ring, ...], state: State, i: int, j: int) -> Partial:
-    """The i-th to the (j-1)-th entry of the window, combined; 0 ≤ i < j.
+def find_last(rings: tuple[Ring, ...], state: State, count: int) -> tuple[int, int]:
+    """The lowest node that has the `count` youngest entries below it, and how many it has."""
+    F, E, root, left, right, at, until, fill, free, used, middle, last = state
+    parents, counts = rings[5], rings[8]
+    node = right
+    parent = load_int(parents, right)
+    under = fill
+    if right != root and parent != root:
+        under += load_int(counts, parent)
+    found = E - F if right == root else fill
+    while node != root and found < count:
+        node = load_int(parents, node)
+        found = E - F
+        if node != root:
+            parent = load_int(parents, node)
+            found = under if parent == root else under - load_int(counts, parent)
+    return node, found
 
-    Down from the root to where the ways to both ends part; from there on, what lies to the right
+
+def sum_positions(rings: tuple[Ring, ...], state: State, node: int, i: int, j: int) -> Partial:
+    """The i-th to the (j-1)-th entry below a node of the right spine, combined; 0 ≤ i < j.
+
+    Down from the node to where the ways to both ends part; from there on, what lies to the right
     of the one and to the left of the other, none of which is on a spine.
     """
     F, E, root, left, right, at, until, fill, free, used, middle, last = state
     links, fills, levels = rings[4], rings[6], rings[9]
-    node = root
     j -= 1
-    on_left = True
+    on_left = node == root
     a, b = 0, 0
     while a == b and load_int(levels, node) > 0:
         a, i_in = find_kid(rings, state, node, i, on_left)

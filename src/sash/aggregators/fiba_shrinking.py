@@ -20,22 +20,41 @@ def drop(rings: tuple[Ring, ...], state: State, count: int) -> State:
     """Let go of the `count` oldest entries: the whole oldest leaf at least, and not everything.
 
     Up the left spine to the first node that keeps a kid, then down along the cut. Nodes of the
-    left spine may be left with a single kid; the root is seen to, so that the tree stays low.
+    left spine may be left with a single kid; the root is seen to, so that the tree stays low. If
+    all that is kept is below the root's last kid, that kid is the root from now on.
     """
     F, E, root, left, right, at, until, fill, free, used, middle, last = state
     vals, aggs, suffix, times, links, parents, fills, lows, counts, levels = rings
     store_int(fills, right, fill)
-    rest = count - (until - at)
-    top = load_int(parents, left)
-    while top != root:
-        parent = load_int(parents, top)
-        beside = load_int(counts, top) - (0 if parent == root else load_int(counts, parent))
-        if rest < beside:
-            break
-        rest -= beside
-        top = parent
+    old_root = root
+    held, keep = E - F, E - F - count
+    under = fill
+    if load_int(parents, right) != root:
+        under += load_int(counts, load_int(parents, right))
+    under_last = under
+    while load_int(levels, root) > 0 and under_last >= keep:
+        k = load_int(fills, root) - 1
+        store_int(fills, root, k)
+        free = let_go(rings, root, free)
+        root = load_int(links, root * WIDTH + k)
+        held = under_last
+        under_last = under - load_int(counts, root)
+
+    top = root
+    k = 0
+    rest = held - keep
+    if root == old_root:
+        k = 1
+        rest = count - (until - at)
+        top = load_int(parents, left)
+        while top != root:
+            parent = load_int(parents, top)
+            beside = load_int(counts, top) - (0 if parent == root else load_int(counts, parent))
+            if rest < beside:
+                break
+            rest -= beside
+            top = parent
     node = top
-    k = 1
     while load_int(levels, node) > 0:
         n = load_int(fills, node)
         while k < n - 1 and rest >= load_int(counts, load_int(links, node * WIDTH + k)):
@@ -52,7 +71,6 @@ def drop(rings: tuple[Ring, ...], state: State, count: int) -> State:
     left = node
     at = rest
 
-    old_root = root
     while load_int(levels, root) > 0 and load_int(fills, root) == 1:
         store_int(fills, root, 0)
         free = let_go(rings, root, free)
