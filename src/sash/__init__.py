@@ -5,7 +5,8 @@ else decides which ⊕ not to do again.
 """
 
 from sash import testing
-from sash.aggregators.aggregator import Aggregator, aggregator
+from sash.aggregators.aggregator import Aggregator
+from sash.aggregators.making import aggregator
 from sash.aggregators.registry import algorithms
 from sash.operators.base import Operator, operator
 from sash.operators.collections import (

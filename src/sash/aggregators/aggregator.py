@@ -39,6 +39,9 @@ class Aggregator:
     (6, 2)
     """
 
+    made_of: str | None = None
+    """The algorithm that a composite is made of; by default the one it is named after."""
+
     def __init__(
         self, algorithm: str, operator: Operator, *, dtype: Any = None, **options: Any
     ) -> None:
@@ -48,14 +51,14 @@ class Aggregator:
             raise TypeError(f"an operator such as sash.Max() is needed, not {operator!r}.")
         self.algorithm = algorithm
         self.operator = operator
-        self._module = for_operator(algorithm, operator)
+        self._module = for_operator(self.made_of or algorithm, operator)
         self._settings = settings(self._module, options)
         self._dtype = None if dtype is None else np.dtype(dtype)
         self._types: tuple[tuple[np.dtype[Any], ...], ...] = ()
         self._in, self._out = 0, 0
         self._answer = STALE
         self._payloads: list[dict[int, tuple[Any, ...]]] = [{} for _ in operator.leaves]
-        self._nulls: list[deque[int]] = [deque() for _ in operator.leaves]
+        self._nulls: list[Any] = [deque() for _ in operator.leaves]
         self._kept: Kept | None = None  # until the first value settles the types
         self._sample: tuple[list[type], Partial] | None = None
 
@@ -73,9 +76,13 @@ class Aggregator:
         p = self._lifted(cells, self._in)
         if self._kept is not None:
             self._kept.insert(p)
+        self._note(self._in, cells, payloads)
+
+    def _note(self, mark: Any, cells: list[Any], payloads: list[Any]) -> None:
+        """The row is in: remember its nulls under this mark, and what answers are taken from."""
         for leaf, (cell, payload) in enumerate(zip(cells, payloads, strict=True)):
             if any(v is None for v in cell):
-                self._nulls[leaf].append(self._in)
+                self._nulls[leaf].append(mark)
             if payload:
                 self._payloads[leaf][self._in] = payload
         self._in += 1
@@ -159,7 +166,9 @@ class Aggregator:
                 self.insert(value)
             return
         kept.to_arrays(job.code, len(self) + rows)
-        kept.state = job.call("bulk_insert", tuple(kept.rings), kept.state, job.rows, rows)
+        rings = kept.copied() if kept.may_stop else tuple(kept.rings)
+        kept.state = job.call("bulk_insert", rings, kept.state, job.rows, rows)
+        kept.rings = list(rings)
         self._inserted(job, rows)
 
     def bulk_evict(self, count: int) -> None:
@@ -233,9 +242,14 @@ class Aggregator:
 
     def _settle_types(self, types: tuple[tuple[np.dtype[Any], ...], ...]) -> None:
         self._types = types
-        self._kept = Kept(self._module, self.operator.bind_leaves(types), self._settings)
-        for _ in range(len(self)):  # nulls that came before the first value
-            self._kept.insert(self._kept.monoid.identity())
+        self._kept = self._keeping(self.operator.bind_leaves(types))
+
+    def _keeping(self, monoid: Monoid) -> Kept:
+        """Where partials are kept, once types are known; with the nulls that came before."""
+        kept = Kept(self._module, monoid, self._settings)
+        for _ in range(len(self)):
+            kept.insert(monoid.identity())
+        return kept
 
     def _type_of(self, value: Any) -> np.dtype[Any]:
         known = {bool: "int8", int: "int64", float: "float64"}
@@ -292,16 +306,15 @@ class Aggregator:
 
     # Answers
 
-    def _lowered(self, monoid: Monoid, p: Partial, first: int | None = None) -> Any:
-        """The answer for a partial of the rows from `first` on."""
-        first = self._out if first is None else first
+    def _lowered(self, monoid: Monoid, p: Partial, part: Any = None) -> Any:
+        """The answer for a partial, of the window or of the part that `_nothing_in` knows."""
         parts = p if monoid.members else (p,)
         each = zip(self._leaves, monoid.leaves(), parts, strict=True)
-        answers = [self._leaf_answer(k, first, *leaf) for k, leaf in enumerate(each)]
+        answers = [self._leaf_answer(k, part, *leaf) for k, leaf in enumerate(each)]
         return monoid.named_answers(answers) if monoid.members else answers[0]
 
-    def _leaf_answer(self, k: int, first: int, leaf: Operator, bound: Monoid, p: Partial) -> Any:
-        if bound.empty is not NOT_GIVEN and self._in - first == self._nulls_since(k, first):
+    def _leaf_answer(self, k: int, part: Any, leaf: Operator, bound: Monoid, p: Partial) -> Any:
+        if bound.empty is not NOT_GIVEN and self._nothing_in(k, part):
             return bound.empty
         found = bound.lower(p)
         if found is None:
@@ -313,11 +326,13 @@ class Aggregator:
             found = dict(zip(bound.answer, found, strict=True))
         return found if leaf.finish is None else leaf.finish(found)
 
-    def _nulls_since(self, leaf: int, first: int) -> int:
+    def _nothing_in(self, leaf: int, part: int | None) -> bool:
+        """Whether the window, or its rows from `part` on, are all null for this leaf."""
         nulls = self._nulls[leaf]
-        if first == self._out:
-            return len(nulls)
-        return sum(1 for _ in takewhile(lambda row: row >= first, reversed(nulls)))
+        if part is None:
+            return len(nulls) == len(self)
+        since = sum(1 for _ in takewhile(lambda row: row >= part, reversed(nulls)))
+        return since == self._in - part
 
     def _valid_before(self, leaf: int) -> Any:
         """Which rows of the window are not null for this leaf."""
@@ -415,8 +430,3 @@ class Aggregator:
                     self._payloads[leaf].pop(row, None)
         self._out += count
         self._answer = STALE
-
-
-def aggregator(name: str, operator: Operator, **options: Any) -> Aggregator:
-    """A window kept by the algorithm of this name, empty; see `sash.algorithms()`."""
-    return Aggregator(name, operator, **options)

@@ -2,14 +2,14 @@
 
 order any · needs associativity · time ≤ 5 ⊕ per slide in order amortised; O(log d) per insert
 behind d younger values; O(log n) per bulk evict or range · space n to 2n, and 1/15 for the tree
-paper Optimal and General Out-of-Order Sliding-Window Aggregation (2019); bulk evictions of
-Out-of-Order Sliding-Window Aggregation with Efficient Bulk Evictions and Insertions (2023)
+paper Optimal and General Out-of-Order Sliding-Window Aggregation (2019)
 
 A B-tree whose leaves hold the entries, ordered by time and, where times are equal, by arrival. A
 node's sum covers what is below it, except on the spines, the ways from the root down to the oldest
 leaf and to the youngest: there it covers what lies between the way and the middle of the tree. So
 an insert at the young end and an evict at the old end change no sum above their leaf; the rest of
-the tree hears of them when a leaf is full or empty.
+the tree hears of them when a leaf is full or empty. Bulk evictions cut the tree along one way
+down, as in the paper of 2023 on them.
 
 Invariants (x a node with kids k[0] … k[m]; sum(x) everything below it, in order):
   off the spines : aggs[x] = sum(x), counts[x] as many; x has HALF … WIDTH kids, or entries
@@ -34,7 +34,7 @@ from typing import Any
 from sash.aggregators.fiba_checks import check_tree
 from sash.aggregators.fiba_growing import extend, insert_late, shift_out
 from sash.aggregators.fiba_nodes import HALF, INDEXES, NONE, RINGS, WIDTH, sum_front
-from sash.aggregators.fiba_ranges import find_last, rank, sum_positions
+from sash.aggregators.fiba_ranges import find_entry, find_last, next_leaf, rank, sum_positions
 from sash.aggregators.fiba_shrinking import drop
 from sash.aggregators.primitives import (
     Partial,
@@ -52,12 +52,12 @@ from sash.aggregators.primitives import (
 __all__ = ["INDEXES", "RINGS"]
 
 KEEPS_ROOM = True
-ENTRIES = ("insert_rows",)
+ENTRIES = ("insert_rows", "merge_rows")
 APART = (
     *("take_node", "move", "adopt", "sum_entries", "sum_kids", "sum_up", "sum_root", "sum_left"),
     *("sum_right", "sum_front", "sum_middle", "shift_out", "extend", "find_leaf", "split_leaf"),
     *("split_node", "place_kid", "insert_late", "drop", "below_first", "rank", "find_kid"),
-    *("find_last", "sum_positions"),
+    *("find_last", "sum_positions", "next_leaf"),
 )
 
 
@@ -131,6 +131,46 @@ def insert_rows(
     return state
 
 
+def merge_rows(
+    old: tuple[Ring, ...],
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    times: Any,
+    order: Any,
+    first: int,
+    count: int,
+) -> State:
+    """The same for so many rows that the whole window is written anew, to empty rings.
+
+    Both are in order, and so is what they make together: a constant number of ⊕ for each value.
+    """
+    F, E, root, left, right, at, until, fill, free, used, middle, last = state
+    store_int(old[6], right, fill)
+    state = F, F, 0, 0, 0, 0, 0, 0, NONE, 1, identity(), identity()
+    leaf = left
+    slot = left * WIDTH + at
+    end = left * WIDTH + load_int(old[6], left)
+    k = 0
+    for _ in range(E - F + count):
+        if slot == end and leaf != right:
+            leaf = next_leaf(old, leaf)
+            slot = leaf * WIDTH
+            end = slot + load_int(old[6], leaf)
+        if k == count or (slot < end and load_int(old[3], slot) <= times[order[k]]):
+            time = load_int(old[3], slot)
+            row = load_int(old[4], slot)
+            v = load(old[0], slot)
+            slot += 1
+        else:
+            time = times[order[k]]
+            row = first + order[k]
+            v = read(rows, order[k])
+            k += 1
+        state = append(rings, state, time, row, v)
+    return state
+
+
 def evict(rings: tuple[Ring, ...], state: State) -> State:
     F, E, root, left, right, at, until, fill, free, used, middle, last = state
     if at + 1 < until:
@@ -155,6 +195,11 @@ def bulk_evict(rings: tuple[Ring, ...], state: State, count: int) -> State:
     else:
         state = drop(rings, state, count)
     return state
+
+
+def count_up_to(rings: tuple[Ring, ...], state: State, time: int) -> int:
+    """How many have this time or an earlier one."""
+    return rank(rings, state, time)
 
 
 def evict_up_to(rings: tuple[Ring, ...], state: State, time: int) -> State:
@@ -189,10 +234,21 @@ def query_between(rings: tuple[Ring, ...], state: State, start: int, end: int) -
     return total
 
 
+def entry(rings: tuple[Ring, ...], state: State, i: int) -> tuple[int, int]:
+    """The time and the row of the i-th entry."""
+    store_int(rings[6], state[4], state[7])
+    slot = find_entry(rings, state, i)
+    return load_int(rings[3], slot), load_int(rings[4], slot)
+
+
 def oldest(rings: tuple[Ring, ...], state: State) -> tuple[int, int]:
     """The time and the row of the oldest entry."""
     slot = state[3] * WIDTH + state[5]
     return load_int(rings[3], slot), load_int(rings[4], slot)
+
+
+def oldest_value(rings: tuple[Ring, ...], state: State) -> Partial:
+    return load(rings[0], state[3] * WIDTH + state[5])
 
 
 def youngest(rings: tuple[Ring, ...], state: State) -> tuple[int, int]:

@@ -72,6 +72,37 @@ def find_kid(
     return k, i
 
 
+def find_entry(rings: tuple[Ring, ...], state: State, i: int) -> int:
+    """The slot of the i-th entry of the window."""
+    node: int = state[2]
+    on_left = True
+    while load_int(rings[9], node) > 0:
+        k, i = find_kid(rings, state, node, i, on_left)
+        on_left = on_left and k == 0
+        node = load_int(rings[4], node * WIDTH + k)
+    if node == state[3]:
+        i += state[5]
+    return node * WIDTH + i
+
+
+def next_leaf(rings: tuple[Ring, ...], leaf: int) -> int:
+    """The leaf after this one; there is one."""
+    links, parents, fills, levels = rings[4], rings[5], rings[6], rings[9]
+    node = leaf
+    k = WIDTH
+    while k == WIDTH:
+        parent = load_int(parents, node)
+        k = 0
+        while load_int(links, parent * WIDTH + k) != node:
+            k += 1
+        k = k + 1 if k + 1 < load_int(fills, parent) else WIDTH
+        node = parent
+    node = load_int(links, node * WIDTH + k)
+    while load_int(levels, node) > 0:
+        node = load_int(links, node * WIDTH)
+    return node
+
+
 def find_last(rings: tuple[Ring, ...], state: State, count: int) -> tuple[int, int]:
     """The lowest node that has the `count` youngest entries below it, and how many it has."""
     F, E, root, left, right, at, until, fill, free, used, middle, last = state
