@@ -166,7 +166,7 @@ class Aggregator:
                 self.insert(value)
             return
         kept.to_arrays(job.code, len(self) + rows)
-        rings = kept.copied() if kept.may_stop else tuple(kept.rings)
+        rings = kept.copied() if kept.may_stop_inserting else tuple(kept.rings)
         kept.state = job.call("bulk_insert", rings, kept.state, job.rows, rows)
         kept.rings = list(rings)
         self._inserted(job, rows)

@@ -113,15 +113,33 @@ def _always_returns(body: list[ast.stmt]) -> bool:
     return isinstance(last, (ast.Return, ast.Raise))
 
 
-def may_raise(monoid: Monoid) -> bool:
-    """Whether a function of the operator can raise: it divides, calls something, or says so."""
+def may_raise(monoid: Monoid, answering: bool = True) -> bool:
+    """Whether a function of the operator can raise: it divides, calls something, or says so.
+
+    answering: whether answers are asked for, or values only inserted.
+    """
     risky = (ast.Raise, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.Call, ast.LShift, ast.RShift)
     for leaf in monoid.leaves():
         for name, function in leaf.functions.items():
+            if name == "lower" and not answering:
+                continue
             tree = tree_of(function, leaf.sources.get(name))
-            if tree is None or any(isinstance(node, risky) for node in ast.walk(tree)):
+            if tree is None:
+                return True
+            by_constants = {id(node.op) for node in ast.walk(tree) if _by_a_constant(node)}
+            if any(
+                isinstance(node, risky) and id(node) not in by_constants for node in ast.walk(tree)
+            ):
                 return True
     return False
+
+
+def _by_a_constant(node: ast.AST) -> bool:
+    """Whether something is divided or shifted by a number that is written there, above zero."""
+    if not isinstance(node, ast.BinOp) or isinstance(node.op, ast.Pow):
+        return False
+    by = node.right.value if isinstance(node.right, ast.Constant) else None
+    return isinstance(by, (int, float)) and by > 0
 
 
 class Renaming(ast.NodeTransformer):

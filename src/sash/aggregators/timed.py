@@ -19,7 +19,7 @@ from sash.operators.monoid import Monoid, Partial
 Entry = tuple[int, int]
 """A time and a row number: what entries are ordered by."""
 
-LATE_COST = 8
+LATE_COST = 24
 """A late row takes about as long as writing so many rows anew, in order."""
 
 
@@ -307,7 +307,7 @@ class KeptByTime(Kept):
             rings = tuple(as_arrays(self.algorithm, self.monoid, self.capacity))
             self.state = job.call("merge_rows", tuple(self.rings), rings, self.state, *given)
         else:
-            rings = self.copied() if self.may_stop else tuple(self.rings)
+            rings = self.copied() if self.may_stop_inserting else tuple(self.rings)
             self.state = job.call("insert_rows", rings, self.state, *given)
         self.rings = list(rings)
 
