@@ -225,9 +225,7 @@ class TestNullsBeforeTheFirstValue:
         assert len(window) == 1
 
 
-@pytest.mark.parametrize(
-    ("operator", "nulls"), [(sash.Max(), True), (Affine(), False)], ids=repr
-)
+@pytest.mark.parametrize(("operator", "nulls"), [(sash.Max(), True), (Affine(), False)], ids=repr)
 def test_compiled_and_single_calls(operator: sash.Operator, nulls: bool) -> None:
     """Many rows at once, late and not, with single calls between, in a window that stays long."""
     chance = random.Random(7)

@@ -118,28 +118,25 @@ def may_raise(monoid: Monoid, answering: bool = True) -> bool:
 
     answering: whether answers are asked for, or values only inserted.
     """
-    risky = (ast.Raise, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.Call, ast.LShift, ast.RShift)
     for leaf in monoid.leaves():
         for name, function in leaf.functions.items():
             if name == "lower" and not answering:
                 continue
             tree = tree_of(function, leaf.sources.get(name))
-            if tree is None:
-                return True
-            by_constants = {id(node.op) for node in ast.walk(tree) if _by_a_constant(node)}
-            if any(
-                isinstance(node, risky) and id(node) not in by_constants for node in ast.walk(tree)
-            ):
+            if tree is None or any(map(_is_risky, ast.walk(tree))):
                 return True
     return False
 
 
-def _by_a_constant(node: ast.AST) -> bool:
-    """Whether something is divided or shifted by a number that is written there, above zero."""
-    if not isinstance(node, ast.BinOp) or isinstance(node.op, ast.Pow):
-        return False
-    by = node.right.value if isinstance(node.right, ast.Constant) else None
-    return isinstance(by, (int, float)) and by > 0
+def _is_risky(node: ast.AST) -> bool:
+    """A call, a raise, or a division or shift by something else than a number above zero."""
+    risky = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, risky):
+        by = node.right.value if isinstance(node.right, ast.Constant) else None
+        return isinstance(node.op, ast.Pow) or not isinstance(by, (int, float)) or by <= 0
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.op, risky)
+    return isinstance(node, (ast.Raise, ast.Call))
 
 
 class Renaming(ast.NodeTransformer):

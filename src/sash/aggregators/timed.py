@@ -11,6 +11,7 @@ import numpy as np
 from sash.aggregators import columns
 from sash.aggregators.aggregator import STALE, Aggregator
 from sash.aggregators.clocks import EARLIEST, LATEST, Clock
+from sash.aggregators.compiling import Compiled
 from sash.aggregators.keeping import FEW, Kept
 from sash.aggregators.rings import as_arrays, flatten
 from sash.aggregators.running import Job
@@ -261,10 +262,13 @@ class Marks:
 
 
 class KeptByTime(Kept):
-    """What fiba keeps. A long window that compiled loops have filled stays in arrays.
+    """What fiba keeps. A long window that a compiled loop has filled stays in arrays for a while.
 
-    Single calls then read and write the fields of partials where they are.
+    Single calls read and write the fields of partials where they are, until there have been as
+    many as the window has values: moving them to lists would not have cost more.
     """
+
+    single_calls = 0
 
     def insert_at(self, time: int, row: int, p: Partial) -> None:
         self.make_room()
@@ -311,9 +315,14 @@ class KeptByTime(Kept):
             self.state = job.call("insert_rows", rings, self.state, *given)
         self.rings = list(rings)
 
+    def to_arrays(self, compiled: Compiled, count: int) -> None:
+        self.single_calls = 0
+        super().to_arrays(compiled, count)
+
     def at_hand(self) -> tuple[list[Any], Any]:
         """Rings and state as plain Python takes them."""
-        if self.held() <= FEW:
+        self.single_calls += 1
+        if self.in_arrays and self.held() <= max(FEW, self.single_calls):
             self.to_lists()
         if not self.in_arrays:
             return self.rings, self.state
