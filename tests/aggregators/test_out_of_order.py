@@ -201,6 +201,7 @@ def test_partials_stay_with_their_rows_when_they_leave_by_time() -> None:
     nulls = sash.aggregator("fiba", sash.Max())
     for value, time in ((7, 20), (None, 30), (None, 10)):
         nulls.insert(value, time)
+    assert (nulls.query(start=25), nulls.query(start=15), nulls.query(1)) == (None, 7, None)
     nulls.bulk_evict(up_to=20)
     assert (len(nulls), nulls.query()) == (1, None)
 

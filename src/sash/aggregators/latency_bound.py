@@ -26,7 +26,9 @@ import numpy as np
 from sash.aggregators import daba_lite, fiba
 from sash.aggregators.clocks import Clock
 from sash.aggregators.keeping import Kept
-from sash.aggregators.timed import Entry, KeptByTime, TimedAggregator
+from sash.aggregators.keeping_by_time import KeptByTime
+from sash.aggregators.marks import Entry
+from sash.aggregators.timed import TimedAggregator
 from sash.operators.base import Operator
 from sash.operators.monoid import Monoid, Partial
 
