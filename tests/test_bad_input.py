@@ -102,6 +102,8 @@ def test_making_an_operator(call: Callable[[], Any], sentence: str) -> None:
 class TestOneWindow:
     def test_evict_from_an_empty_one(self) -> None:
         for card in sash.algorithms():
+            if card.composed:
+                continue
             window = sash.aggregator(card.name, sash.Count())
             with pytest.raises(IndexError, match="empty window"):
                 window.evict()

@@ -18,7 +18,7 @@ import sash
 from sash.aggregators.registry import named
 from sash.operators.laws import close
 
-ALGORITHMS = [card.name for card in sash.algorithms()]
+ALGORITHMS = [card.name for card in sash.algorithms() if not card.composed]
 
 FOR_LESS = [name for name in ALGORITHMS if hasattr(named(name), "query_last")]
 """Those that also answer for the youngest values of their window."""

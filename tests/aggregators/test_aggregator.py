@@ -15,7 +15,7 @@ from cases import fits
 
 import sash
 
-ALGORITHMS = [card.name for card in sash.algorithms()]
+ALGORITHMS = [card.name for card in sash.algorithms() if not card.composed]
 FOR_MAX = [name for name in ALGORITHMS if fits(name, sash.Max())]
 
 

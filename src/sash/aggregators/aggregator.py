@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -41,20 +41,23 @@ class Aggregator:
     (6, 2)
     """
 
+    made_of: str | None = None
+    """The algorithm that a composite is made of; by default the one it is named after."""
+
     def __init__(
         self, algorithm: str, operator: Operator, *, dtype: Any = None, **options: Any
     ) -> None:
         checked_operator(operator)
         self.algorithm = algorithm
         self.operator = operator
-        self._module = for_operator(algorithm, operator)
+        self._module = for_operator(self.made_of or algorithm, operator)
         self._settings = settings(self._module, options)
         self._dtype = None if dtype is None else np.dtype(dtype)
         self._types: tuple[tuple[np.dtype[Any], ...], ...] = ()
         self._in, self._out = 0, 0
         self._answer = STALE
         self._payloads: list[dict[int, tuple[Any, ...]]] = [{} for _ in operator.leaves]
-        self._nulls: list[dict[int, None]] = [{} for _ in operator.leaves]  # rows, rising
+        self._nulls: list[Any] = [NullRows() for _ in operator.leaves]
         self._kept: Kept | None = None  # until the first value settles the types
         self._sample: tuple[list[type], Partial] | None = None
         # The type whose values need no more than to be lifted; known with the first value.
@@ -85,10 +88,14 @@ class Aggregator:
         p = self._lifted(cells, self._in)
         if self._kept is not None:
             self._kept.insert(p)
-        self._remember(self._in, cells, payloads)
+        self._note(self._in, cells, payloads)
+        return None
+
+    def _note(self, mark: Any, cells: list[Any], payloads: list[Any]) -> None:
+        """The row is in: remember its nulls under this mark, and what answers are taken from."""
+        self._remember(self._in, mark, cells, payloads)
         self._in += 1
         self._answer = STALE
-        return None
 
     def _lifted(self, cells: list[tuple[Any, ...]], row: int) -> Partial:
         """The partial of one row. A row that does not fit is refused here, before it is in."""
@@ -211,7 +218,9 @@ class Aggregator:
                 self.insert(value)
             return
         kept.to_arrays(job.code, len(self) + rows)
-        kept.state = job.call("bulk_insert", tuple(kept.rings), kept.state, job.rows, rows)
+        rings = kept.copied() if kept.may_stop_inserting else tuple(kept.rings)
+        kept.state = job.call("bulk_insert", rings, kept.state, job.rows, rows)
+        kept.rings = list(rings)
         self._inserted(job, rows)
 
     def bulk_evict(self, count: int) -> None:
@@ -285,9 +294,14 @@ class Aggregator:
 
     def _settle_types(self, types: tuple[tuple[np.dtype[Any], ...], ...]) -> None:
         self._types = types
-        self._kept = Kept(self._module, self.operator.bind_leaves(types), self._settings)
+        self._kept = self._keeping(self.operator.bind_leaves(types))
+
+    def _keeping(self, monoid: Monoid) -> Kept:
+        """Where partials are kept, once types are known; with the nulls that came before."""
+        kept = Kept(self._module, monoid, self._settings)
         for _ in range(self._came_untyped()):
-            self._kept.insert(self._kept.monoid.identity())
+            kept.insert(monoid.identity())
+        return kept
 
     def _came_untyped(self) -> int:
         """How many rows came before the first value: nulls, that take a place all the same."""
@@ -348,17 +362,17 @@ class Aggregator:
 
     # Answers
 
-    def _lowered(
-        self, monoid: Monoid, p: Partial, rows: range | None = None, oldest: bool = False
-    ) -> Any:
-        """The answer for a partial: of the window, of these of its rows, or of its oldest."""
+    def _lowered(self, monoid: Monoid, p: Partial, part: Any = None, oldest: bool = False) -> Any:
+        """The answer for a partial: of the window, of the part of it that `_nothing_in` knows, or
+        of some of its oldest values.
+        """
         parts = p if monoid.members else (p,)
         each = zip(self._leaves, monoid.leaves(), parts, strict=True)
-        answers = [self._leaf_answer(k, rows, oldest, *leaf) for k, leaf in enumerate(each)]
+        answers = [self._leaf_answer(k, part, oldest, *leaf) for k, leaf in enumerate(each)]
         return monoid.named_answers(answers) if monoid.members else answers[0]
 
     def _leaf_answer(
-        self, k: int, rows: range | None, oldest: bool, leaf: Operator, bound: Monoid, p: Partial
+        self, k: int, part: Any, oldest: bool, leaf: Operator, bound: Monoid, p: Partial
     ) -> Any:
         if bound.empty is NOT_GIVEN:
             nothing = False
@@ -366,7 +380,7 @@ class Aggregator:
             first = next(iter(self._nulls[k]), None)
             nothing = first == self._out and equal(p, bound.identity())
         else:
-            nothing = self._only_nulls(k, rows)
+            nothing = self._nothing_in(k, part)
         if nothing:
             return bound.empty
         if leaf.takes:
@@ -384,12 +398,12 @@ class Aggregator:
             found = dict(zip(bound.answer, found, strict=True))
         return found if leaf.finish is None else leaf.finish(found)
 
-    def _only_nulls(self, leaf: int, rows: range | None) -> bool:
-        """Whether a leaf has no value in the window, or among those of these rows it holds."""
-        if rows is None:
+    def _nothing_in(self, leaf: int, part: Any) -> bool:
+        """Whether a leaf has no value in the window, or in a part of it: a range of rows."""
+        if part is None:
             return len(self._nulls[leaf]) == len(self)
-        nulls = takewhile(lambda row: row >= rows.start, reversed(self._nulls[leaf]))
-        return sum(row < rows.stop for row in nulls) == self._held(rows)
+        nulls = takewhile(lambda row: row >= part.start, reversed(self._nulls[leaf]))
+        return bool(sum(row < part.stop for row in nulls) == self._held(part))
 
     def _valid_before(self, leaf: int) -> Any:
         """Which rows of the window are not null for this leaf."""
@@ -472,7 +486,7 @@ class Aggregator:
     def _inserted(self, job: Job, rows: int) -> None:
         for leaf, mask in enumerate(job.valid):
             if mask is not None:
-                self._nulls[leaf].update(dict.fromkeys((np.flatnonzero(~mask) + self._in).tolist()))
+                self._nulls[leaf].extend((np.flatnonzero(~mask) + self._in).tolist())
         self._in += rows
         self._answer = STALE
 
@@ -497,12 +511,10 @@ class Aggregator:
         """The rows of its `count` youngest values."""
         return range(self._in - count, self._in)
 
-    def _remember(
-        self, row: int, cells: list[tuple[Any, ...]], payloads: list[tuple[Any, ...]]
-    ) -> None:
+    def _remember(self, row: int, mark: Any, cells: list[Any], payloads: list[Any]) -> None:
         for leaf, (cell, payload) in enumerate(zip(cells, payloads, strict=True)):
             if any(v is None for v in cell):
-                self._nulls[leaf][row] = None
+                self._nulls[leaf].append(mark)
             if payload:
                 self._payloads[leaf][row] = payload
 
@@ -510,6 +522,16 @@ class Aggregator:
         for nulls, payloads in zip(self._nulls, self._payloads, strict=True):
             nulls.pop(row, None)
             payloads.pop(row, None)
+
+
+class NullRows(dict[int, None]):
+    """The rows that are null for a leaf, rising."""
+
+    def append(self, row: int) -> None:
+        self[row] = None
+
+    def extend(self, rows: Iterable[int]) -> None:
+        self.update(dict.fromkeys(rows))
 
 
 def checked_operator(operator: Any) -> None:

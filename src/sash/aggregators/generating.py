@@ -36,6 +36,9 @@ from sash.aggregators.compiling import as_tuple, clock, present
 '''
 SCALARS = "boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64"
 INLINE = '@njit(inline="always")\n'
+# For an algorithm's functions that it lists in APART, as they are long and seldom called: compiled
+# once, not at every place that calls them.
+CALLED = "@njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True{more})\n"
 # Nothing is allocated inside, so arrays need not be counted: that would cost more than the ⊕.
 ENTRY = "@njit(nogil=True, cache=True, _nrt=False{more})\n"
 # Our own operators divide by nothing that can be zero, and lose nothing by a fused multiply-add.
@@ -58,6 +61,10 @@ class Writer:
         self.injected: dict[str, Any] = {}
         self.written: dict[int, str] = {}
         self.leaves = [(f"m{k}_", leaf) for k, leaf in enumerate(monoid.leaves())]
+        functions = [f for leaf in monoid.leaves() for f in leaf.functions.values()]
+        ours = all((f.__module__ or "").startswith("sash.") for f in functions)
+        self.more = OURS if ours else ""
+        self.called = CALLED.format(more=self.more)
 
     def text(self) -> str:
         title = f"{self.algorithm.__name__.rpartition('.')[2]} for {self.monoid.name}"
@@ -209,8 +216,9 @@ class Writer:
             text.append(f"    return {self.made('f', 0)}\n\n")
             text.append(f"{INLINE}def {writing}(ring, i, p):\n    j = {fold}\n{puts}\n")
             whole = fold.replace("ring[0]", "ring")
-            text.append(f"{INLINE}def {reading}_int(ring, i):\n    return ring[{whole}]\n\n")
-            text.append(f"{INLINE}def {writing}_int(ring, i, n):\n    ring[{whole}] = n\n\n")
+            head = self.called if hasattr(self.algorithm, "APART") else INLINE
+            text.append(f"{head}def {reading}_int(ring, i):\n    return ring[{whole}]\n\n")
+            text.append(f"{head}def {writing}_int(ring, i, n):\n    ring[{whole}] = n\n\n")
         text.append(f"{INLINE}def length_of(ring):\n    return ring[0].size\n\n")
         text.append(f"{INLINE}def commutative():\n    return {self.monoid.commutative}\n\n")
         both = zip(self.fields("a"), self.fields("b"), strict=True)
@@ -277,6 +285,7 @@ class Writer:
 
     def algorithm_functions(self) -> Iterator[str]:
         written: dict[str, FunctionType] = {}
+        apart = getattr(self.algorithm, "APART", ())
 
         def write(name: str, function: FunctionType) -> Iterator[str]:
             if written.setdefault(name, function) is not function:
@@ -290,7 +299,8 @@ class Writer:
                 if isinstance(value, int) and used.isupper():
                     yield f"{used} = {value}\n"
             source = textwrap.dedent(inspect.getsource(function))
-            yield INLINE + source.replace(f"def {function.__name__}(", f"def {name}(", 1)
+            head = self.called if name in apart else INLINE
+            yield head + source.replace(f"def {function.__name__}(", f"def {name}(", 1)
 
         roots = functions_of(self.algorithm)
         for name in self.entry_names():
@@ -308,9 +318,7 @@ class Writer:
     def entries(self) -> Iterator[str]:
         layout = state_layout(self.algorithm)
         yield self.packing(layout)
-        called = [f for leaf in self.monoid.leaves() for f in leaf.functions.values()]
-        ours = all((f.__module__ or "").startswith("sash.") for f in called)
-        head = ENTRY.format(more=OURS if ours else "")
+        head = ENTRY.format(more=self.more)
         functions = functions_of(self.algorithm)
         for name in self.entry_names():
             parameters = _parameters(functions[name])

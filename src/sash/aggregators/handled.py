@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
-from sash.aggregators.aggregator import STALE, Aggregator
+from sash.aggregators.aggregator import STALE, Aggregator, NullRows
+from sash.aggregators.keeping import Kept
+from sash.operators.monoid import Monoid
 
 
 class HandledAggregator(Aggregator):
@@ -63,8 +63,8 @@ class HandledAggregator(Aggregator):
             self._kept.update({h: none if p is None else p for h, p in lifted.items()})
         for handle, (cells, payloads) in rows.items():
             self._forget(handle)
-            self._remember(handle, cells, payloads)
-        self._nulls = [dict.fromkeys(sorted(nulls)) for nulls in self._nulls]
+            self._remember(handle, handle, cells, payloads)
+        self._nulls = [NullRows.fromkeys(sorted(nulls)) for nulls in self._nulls]
         self._answer = STALE
 
     def prefix(self, handle: int) -> Any:
@@ -120,9 +120,10 @@ class HandledAggregator(Aggregator):
     def _came_untyped(self) -> int:
         return self._in
 
-    def _settle_types(self, types: tuple[tuple[np.dtype[Any], ...], ...]) -> None:
-        super()._settle_types(types)
+    def _keeping(self, monoid: Monoid) -> Kept:
+        kept = super()._keeping(monoid)
         there = set(self._rows())
         for row in range(self._in):
-            if row not in there and self._kept is not None:
-                self._kept.evict_handle(row)
+            if row not in there:
+                kept.evict_handle(row)
+        return kept

@@ -208,6 +208,11 @@ class Kept:
         """Whether a loop over this operator can end with an error, half-way."""
         return may_raise(self.monoid)
 
+    @cached_property
+    def may_stop_inserting(self) -> bool:
+        """The same for a loop that only inserts."""
+        return may_raise(self.monoid, answering=False)
+
     def copied(self) -> tuple[Any, ...]:
         """The rings once more, for a loop that may not come to its end."""
         return tuple(

@@ -1,14 +1,35 @@
-"""The right kind of window for an algorithm."""
+"""A window by the name of its algorithm."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 from sash.aggregators.aggregator import Aggregator, checked_operator
 from sash.aggregators.choose import choose, need_of
 from sash.aggregators.handled import HandledAggregator
+from sash.aggregators.latency_bound import LatencyBound
+from sash.aggregators.per_source import PerSource
 from sash.aggregators.registry import named
+from sash.aggregators.timed import TimedAggregator
 from sash.operators.base import Operator
+
+COMPOSED: dict[str, type[Aggregator]] = {"latency_bound": LatencyBound, "per_source": PerSource}
+
+
+@overload
+def aggregator(name: Literal["fiba"], operator: Operator, **options: Any) -> TimedAggregator: ...
+@overload
+def aggregator(
+    name: Literal["flat_fat"], operator: Operator, **options: Any
+) -> HandledAggregator: ...
+@overload
+def aggregator(
+    name: Literal["latency_bound"], operator: Operator, **options: Any
+) -> LatencyBound: ...
+@overload
+def aggregator(name: Literal["per_source"], operator: Operator, **options: Any) -> PerSource: ...
+@overload
+def aggregator(name: str, operator: Operator, **options: Any) -> Aggregator: ...
 
 
 def aggregator(name: str, operator: Operator, **options: Any) -> Aggregator:
@@ -26,5 +47,13 @@ def aggregator(name: str, operator: Operator, **options: Any) -> Aggregator:
         checked_operator(operator)
         need = need_of(operator, options.get("dtype"), arrays=False, **asked)
         name = choose(need).algorithm
-    kind = HandledAggregator if hasattr(named(name), "evict_at") else Aggregator
-    return kind(name, operator, **options)
+    return _kind(name)(name, operator, **options)
+
+
+def _kind(name: str) -> type[Aggregator]:
+    if name in COMPOSED:
+        return COMPOSED[name]
+    module = named(name)
+    if hasattr(module, "insert_at"):
+        return TimedAggregator
+    return HandledAggregator if hasattr(module, "evict_at") else Aggregator

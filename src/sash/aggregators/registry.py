@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +15,7 @@ from sash.aggregators import (
     daba,
     daba_cached,
     daba_lite,
+    fiba,
     flat_fat,
     flat_fit,
     log_mta,
@@ -49,6 +51,7 @@ MODULES: dict[str, ModuleType] = {
         sba,
         slick_deque,
         slide_side,
+        fiba,
     )
 }
 
@@ -57,6 +60,10 @@ VARIANTS: dict[str, tuple[ModuleType, ...]] = {
     "slide_side": (slide_side_inv, slide_side),
 }
 """Algorithms with a file for each kind of operator: the first that serves it is taken."""
+
+
+COMPOSED = ("latency_bound", "per_source")
+"""Windows that are made of others' algorithms: files of the same name, with cards too."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,8 @@ class Card:
     time: str
     space: str
     paper: str
+    composed: bool = False
+    """Whether it is made of other algorithms, and has its own ways of insert and evict."""
 
 
 CARD = re.compile(
@@ -81,20 +90,24 @@ CARD = re.compile(
 
 def card(name: str) -> Card:
     """The card at the top of an algorithm's file."""
-    text = MODULES[name].__doc__ or ""
+    composed = name in COMPOSED
+    module = import_module(f"sash.aggregators.{name}") if composed else MODULES[name]
+    text = module.__doc__ or ""
     found = CARD.search(text + "\n")
     assert found is not None, f"{name} has no card"
     fields = {key: " ".join(value.split()) for key, value in found.groupdict().items()}
-    return Card(name, text.splitlines()[0], **fields)
+    return Card(name, text.splitlines()[0], **fields, composed=composed)
 
 
 def algorithms() -> list[Card]:
     """The card of every algorithm."""
-    return [card(name) for name in MODULES]
+    return [card(name) for name in (*MODULES, *COMPOSED)]
 
 
 def named(name: str) -> ModuleType:
     """An algorithm's module; an unknown name is an error that lists the known ones."""
+    if name in COMPOSED:
+        raise ValueError(f"{name} is made with sash.aggregator({name!r}, …) only.")
     if name not in MODULES:
         raise ValueError(f"there is no algorithm {name!r}; there are {', '.join(MODULES)}.")
     return MODULES[name]

@@ -113,15 +113,30 @@ def _always_returns(body: list[ast.stmt]) -> bool:
     return isinstance(last, (ast.Return, ast.Raise))
 
 
-def may_raise(monoid: Monoid) -> bool:
-    """Whether a function of the operator can raise: it divides, calls something, or says so."""
-    risky = (ast.Raise, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.Call, ast.LShift, ast.RShift)
+def may_raise(monoid: Monoid, answering: bool = True) -> bool:
+    """Whether a function of the operator can raise: it divides, calls something, or says so.
+
+    answering: whether answers are asked for, or values only inserted.
+    """
     for leaf in monoid.leaves():
         for name, function in leaf.functions.items():
+            if name == "lower" and not answering:
+                continue
             tree = tree_of(function, leaf.sources.get(name))
-            if tree is None or any(isinstance(node, risky) for node in ast.walk(tree)):
+            if tree is None or any(map(_is_risky, ast.walk(tree))):
                 return True
     return False
+
+
+def _is_risky(node: ast.AST) -> bool:
+    """A call, a raise, or a division or shift by something else than a number above zero."""
+    risky = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, risky):
+        by = node.right.value if isinstance(node.right, ast.Constant) else None
+        return isinstance(node.op, ast.Pow) or not isinstance(by, (int, float)) or by <= 0
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.op, risky)
+    return isinstance(node, (ast.Raise, ast.Call))
 
 
 class Renaming(ast.NodeTransformer):
