@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
-from time import perf_counter_ns
+from time import perf_counter_ns, sleep
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -20,7 +20,7 @@ from sash.operators.monoid import Monoid
 
 SHARED = (
     *("size", "span", "bulk_insert", "bulk_evict"),
-    *("slide", "slide_ranges", "slide_bounds", "timed_bounds"),
+    *("slide", "slide_ranges", "slide_bounds", "timed_slide", "timed_bounds"),
 )
 
 
@@ -112,6 +112,9 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
         "length_of": length_of,
         "equal": _equal,
         "clock": perf_counter_ns,
+        "load_shared": load,
+        "store_shared": store,
+        "pause": _pause,
         "read": read,
         "answer": answer,
         "same": close,
@@ -137,6 +140,10 @@ def _equal(a: Partial, b: Partial) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(_equal, a, b))
     return bool(a == b or (a != a and b != b))
+
+
+def _pause() -> None:
+    sleep(0)
 
 
 def _no_inverse(total: Partial, old: Partial) -> Partial:

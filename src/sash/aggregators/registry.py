@@ -11,6 +11,7 @@ from sash.aggregators import (
     daba,
     daba_cached,
     daba_lite,
+    pba,
     recalc,
     sba,
     subtract_on_evict,
@@ -32,6 +33,7 @@ MODULES: dict[str, ModuleType] = {
         daba_cached,
         daba_lite,
         sba,
+        pba,
     )
 }
 

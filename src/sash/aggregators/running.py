@@ -142,6 +142,13 @@ class Job:
             return self.compiled.call(entry, *args)
         return getattr(self.python, entry)(*args)
 
+    def slide(self, rings: tuple[Any, ...], state: Any, rows: int, length: int, out: Any) -> Any:
+        """Slide a window over the rows, in the algorithm's own way if it has one."""
+        drive = getattr(self.algorithm, "drive_slide", None)
+        if drive is None or self.compiled is None:
+            return self.call("slide", rings, state, self.rows, rows, length, out)
+        return drive(self.call, rings, state, self.rows, rows, length, out)
+
     def new_state(self) -> tuple[Any, ...]:
         """The state of an empty window, flat if it is for compiled code."""
         python = self.python or bind(self.algorithm, self.monoid)

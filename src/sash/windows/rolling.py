@@ -140,7 +140,7 @@ def _roll_rows(job: Job, bounds: _Bounds, threads: int) -> LeafAnswers:
     if job.algorithm is not sba:
         _one_thread(job, threads)
         rings = job.rings(length)
-        job.call("slide", rings, job.new_state(), job.rows, rows, length, out)
+        job.slide(rings, job.new_state(), rows, length, out)
         return job.collect(out, [answers])[0]
     entry = "roll_long" if length >= sba.BLOCK else "roll_short"
 

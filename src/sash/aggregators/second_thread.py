@@ -1,0 +1,88 @@
+"""Two threads on one window: one slides it, the other sums chunks for it.
+
+They share the rings and a *desk*, an array of numbers that each of them reads as the other writes
+it. Both run without Python's lock, so a chunk changes hands in less than a microsecond.
+
+The second thread is started for one call and ends with it. While it has nothing to do it offers its
+core to others. If it fails, the first one stops waiting, and its error is raised by the call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+LINE = 16  # numbers that are written by different threads are two cache lines apart
+START, END, DONE, STOP, FAILED, ALONE = 0, LINE, 2 * LINE, 3 * LINE, 4 * LINE, 5 * LINE
+CELLS = 6 * LINE
+
+PAYS = 16_384
+"""A chunk of so many fields (values, times the fields of a partial) is worth handing over."""
+
+Call = Callable[..., Any]
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def pays(rings: tuple[Any, ...], count: int, chunk: int) -> bool:
+    """Whether two threads are faster than one, for a slide over `count` rows."""
+    return cores() > 1 and chunk * len(rings[0]) >= PAYS and count > 2 * chunk
+
+
+def drive_slide(
+    call: Call, rings: tuple[Any, ...], state: Any, rows: Any, count: int, length: int, out: Any
+) -> Any:
+    """`slide` by an algorithm that has `lead` and `serve`."""
+    chosen = int(rings[-1][0])
+    chunk = chosen if 0 < chosen <= length else (length + 2) // 2
+    if not pays(rings, count, chunk):
+        return call("lead", rings, state, rows, count, length, length, alone(), out)
+    desk = np.zeros(CELLS, np.int64)
+    with Second(call, rings, rows, int(state[1]), desk):
+        return call("lead", rings, state, rows, count, length, chunk, desk, out)
+
+
+def alone() -> Any:
+    """The desk of a thread that has no other."""
+    desk = np.zeros(CELLS, np.int64)
+    desk[ALONE] = 1
+    return desk
+
+
+class Second:
+    """The second thread, for as long as a `with` lasts."""
+
+    def __init__(self, call: Call, *work: Any) -> None:
+        self.call = call
+        self.work = work
+        self.desk = work[-1]
+        self.error: BaseException | None = None
+        self.thread = Thread(target=self._serve, name="sash second thread", daemon=True)
+
+    def _serve(self) -> None:
+        try:
+            self.call("serve", *self.work)
+        except BaseException as error:
+            self.error = error
+            self.desk[FAILED] = 1
+
+    def __enter__(self) -> None:
+        self.desk[STOP] = 1
+        self.call("serve", *self.work)  # compiled here, so that nobody waits for it later
+        self.desk[STOP] = 0
+        self.thread.start()
+
+    def __exit__(self, *raised: object) -> None:
+        self.desk[STOP] = 1
+        self.thread.join()
+        if self.error is not None:
+            raise self.error
