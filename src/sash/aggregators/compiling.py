@@ -81,7 +81,8 @@ def load_shared(typing_context, desk, i):  # type: ignore[no-untyped-def]
     """A number of an int64 array that another thread may write."""
 
     def read(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return builder.load_atomic(_cell(context, builder, signature, arguments), "acquire", 8)
+        cell = _cell(context, builder, signature, arguments)
+        return builder.load_atomic(cell, "acquire", 8)
 
     return types.int64(desk, types.int64), read
 
@@ -98,7 +99,7 @@ def store_shared(typing_context, desk, i, number):  # type: ignore[no-untyped-de
     return types.none(desk, types.int64, types.int64), write
 
 
-def _cell(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _cell(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     return builder.gep(array.data, [arguments[1]])
 

@@ -31,12 +31,12 @@ import numpy as np
 
 from sash.aggregators.chunk_sizes import optimal_chunk, optimal_chunk_of_time
 from sash.aggregators.duration import nanoseconds
-from sash.aggregators.driving import size
 from sash.aggregators.primitives import (
     Partial,
     Ring,
     State,
     answer,
+    clock,
     combine,
     fold,
     get,
@@ -49,11 +49,23 @@ from sash.aggregators.primitives import (
     same,
     store_shared,
 )
-from sash.aggregators.second_thread import ALONE, DONE, END, FAILED, START, STOP, drive_slide
+from sash.aggregators.second_thread import (
+    ALONE,
+    DONE,
+    END,
+    FAILED,
+    NEVER,
+    START,
+    STOP,
+    drive_slices,
+    drive_slide,
+)
 from sash.aggregators.two_stacks_lite import sum_from
 
+__all__ = ["drive_slices", "drive_slide", "optimal_chunk", "optimal_chunk_of_time"]
+
 RINGS = ("slots",)
-ENTRIES = ("lead", "serve")
+ENTRIES = ("lead", "serve", "settle", "timed_lead", "lead_slices")
 INDEXES = ("chosen",)
 """The length of every chunk, or 0 if it follows the window; the steps of lcs at each insert."""
 
@@ -173,20 +185,6 @@ def serve(rings: tuple[Ring, ...], rows: Any, first: int, desk: Ring) -> None:
             pause()
 
 
-def hand_over(desk: Ring, start: int, end: int) -> None:
-    store_shared(desk, START, start)
-    store_shared(desk, END, end)
-
-
-def await_sums(slots: Ring, rows: Any, first: int, desk: Ring, start: int, end: int) -> None:
-    """Until the lcs for start ≤ i < end are there; alone, this thread forms them itself."""
-    if load_shared(desk, ALONE) != 0:
-        sum_chunk(slots, rows, first, start, end)
-    else:
-        while load_shared(desk, DONE) < end and load_shared(desk, FAILED) == 0:
-            pause()
-
-
 def lead(
     rings: tuple[Ring, ...],
     state: State,
@@ -197,42 +195,160 @@ def lead(
     desk: Ring,
     out: Any,
 ) -> State:
-    """`slide`, while another thread runs `serve`; values stay in rows, and are lifted twice."""
+    """`slide`, while another thread runs `serve`; the window holds less than `length` values.
+
+    Values stay in the rows and are lifted twice: that costs less than to write them into slots for
+    the other thread to read. `settle` writes those that the window still holds in the end.
+    """
     slots, chosen = rings
-    if size(state) >= length:
-        state = bulk_evict(rings, state, size(state) - length + 1)
+    first = state[1]
+    led = take_lead(state, chunk, desk)
+    for i in range(count):
+        led, total = advance(slots, rows, first, desk, length, chunk, led, read(rows, i))
+        answer(out, i, total)
+    return give_back_lead(led, desk)
+
+
+def timed_lead(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    count: int,
+    length: int,
+    chunk: int,
+    desk: Ring,
+    out: Any,
+    ticks: Any,
+) -> State:
+    """`lead`, and how long each answer took by the clock."""
+    slots, chosen = rings
+    first = state[1]
+    led = take_lead(state, chunk, desk)
+    for i in range(count):
+        begun = clock()
+        led, total = advance(slots, rows, first, desk, length, chunk, led, read(rows, i))
+        answer(out, i, total)
+        ticks[i] = clock() - begun
+    return give_back_lead(led, desk)
+
+
+def lead_slices(
+    rings: tuple[Ring, ...],
+    rows: Any,
+    count: int,
+    end: int,
+    reach: int,
+    every: int,
+    chunk: int,
+    desk: Ring,
+    out: Any,
+) -> None:
+    """Answer j < count for the `reach` rows that end before row end + j · every.
+
+    Each window begins with a slice of `every` rows, and ends with as many of the rows of a slice as
+    are left over. Slices are summed once and slid over like rows.
+    """
+    slots, chosen = rings
+    length = reach // every
+    begin, i = end - reach, 0  # of the slice; of the rows not yet read
+    led = take_lead(new(), chunk, desk)
+    part = identity()
+    for t in range(count + length - 1):
+        begin += every
+        while i < begin:
+            part = combine(part, read(rows, i))
+            i += 1
+        put(slots, t, part)
+        led, total = advance(slots, rows, NEVER, desk, length, chunk, led, part)
+        part = identity()
+        while i < begin + reach % every:
+            part = combine(part, read(rows, i))
+            i += 1
+        if t >= length - 1:
+            whole = combine(total, part) if reach % every > 0 else total
+            answer(out, t - length + 1, whole)
+
+
+def take_lead(state: State, chunk: int, desk: Ring) -> State:
+    """The state as `advance` has it: `due` is the end of the chunk on the desk, if there is one."""
     F, E, B, A, C, N, ca, csa = state
-    first = E
-    N = min(max(N, C + 1), C + chunk)
-    due = 0  # the end of the chunk on the desk, if its lcs have not been waited for
+    due = 0
     if A > B + 1:
         due = A + 1
         hand_over(desk, B + 1, due)
-    for i in range(count):
-        if E - F >= length:
-            if F == B:
-                if due > 0:
-                    await_sums(slots, rows, first, desk, B + 1, due)
-                    due = 0
-                B, ca = C, identity()
-            F += 1
-        csa = combine(csa, read(rows, i))
-        E += 1
-        total = combine(ca, csa) if B < C else csa
-        answer(out, i, combine(get(slots, F), total) if F < B else total)
-        if E >= N and B == C:
-            due = E if E > C + 1 else 0
+    return F, E, B, C, C + chunk, due, ca, csa
+
+
+def advance(
+    slots: Ring,
+    rows: Any,
+    first: int,
+    desk: Ring,
+    length: int,
+    chunk: int,
+    led: State,
+    v: Partial,
+) -> tuple[State, Partial]:
+    """One slide by one value, and what it answers."""
+    F, E, B, C, N, due, ca, csa = led
+    if length <= E - F:
+        if F == B:
             if due > 0:
-                hand_over(desk, C + 1, due)
-            C, N = E, E + chunk
-            ca, csa = csa, identity()
+                await_sums(slots, rows, first, desk, B + 1, due)
+                due = 0
+            B, ca = C, identity()
+        F += 1
+    csa = combine(csa, v)
+    E += 1
+    total = combine(ca, csa) if B < C else csa
+    if F < B:
+        total = combine(get(slots, F), total)
+    if E >= N and B == C:
+        if E > C + 1:
+            due = E
+            hand_over(desk, C + 1, due)
+        C, N = E, E + chunk
+        ca, csa = csa, identity()
+    return (F, E, B, C, N, due, ca, csa), total
+
+
+def give_back_lead(led: State, desk: Ring) -> State:
+    F, E, B, C, N, due, ca, csa = led
+    A = min(B + 1, C)
     if due > 0:
-        await_sums(slots, rows, first, desk, B + 1, due)
-    if B < C and B >= first:
-        put(slots, B, read(rows, B - first))
-    for i in range(max(C, first), E):
-        put(slots, i, read(rows, i - first))
-    return F, E, B, min(B + 1, C), C, C, ca, csa
+        if load_shared(desk, ALONE) != 0:
+            A = due - 1
+        else:
+            await_done(desk, due)
+    return F, E, B, A, C, C, ca, csa
+
+
+def hand_over(desk: Ring, start: int, end: int) -> None:
+    store_shared(desk, START, start)
+    store_shared(desk, END, end)
+
+
+def await_done(desk: Ring, end: int) -> None:
+    while load_shared(desk, DONE) < end and load_shared(desk, FAILED) == 0:
+        pause()
+
+
+def await_sums(slots: Ring, rows: Any, first: int, desk: Ring, start: int, end: int) -> None:
+    """Until the lcs for start ≤ i < end are there; alone, this thread forms them itself."""
+    if load_shared(desk, ALONE) != 0:
+        sum_chunk(slots, rows, first, start, end)
+    else:
+        await_done(desk, end)
+
+
+def settle(rings: tuple[Ring, ...], state: State, rows: Any, first: int) -> State:
+    """Write the values that `lead` left in rows, whose first one stands at position `first`."""
+    slots, chosen = rings
+    F, E, B, A, C, N, ca, csa = state
+    for i in range(max(B, first), E):
+        if i < A or i >= C or i == C - 1:
+            put(slots, i, read(rows, i - first))
+    return state
 
 
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:

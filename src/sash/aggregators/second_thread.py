@@ -16,9 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from sash.aggregators.chunk_sizes import optimal_chunk
+
 LINE = 16  # numbers that are written by different threads are two cache lines apart
 START, END, DONE, STOP, FAILED, ALONE = 0, LINE, 2 * LINE, 3 * LINE, 4 * LINE, 5 * LINE
 CELLS = 6 * LINE
+
+NEVER = 1 << 62
+"""The position from which on values stand in rows, where all of them stand in slots."""
 
 PAYS = 16_384
 """A chunk of so many fields (values, times the fields of a partial) is worth handing over."""
@@ -34,27 +39,54 @@ def cores() -> int:
 
 
 def pays(rings: tuple[Any, ...], count: int, chunk: int) -> bool:
-    """Whether two threads are faster than one, for a slide over `count` rows."""
-    return cores() > 1 and chunk * len(rings[0]) >= PAYS and count > 2 * chunk
+    """Whether two threads are faster than one, for `count` slides."""
+    fields = len(rings[0]) if isinstance(rings[0], tuple) else 0  # 0: objects, in plain Python
+    return cores() > 1 and fields * chunk >= PAYS and count > 2 * chunk
 
 
 def drive_slide(
     call: Call, rings: tuple[Any, ...], state: Any, rows: Any, count: int, length: int, out: Any
 ) -> Any:
     """`slide` by an algorithm that has `lead` and `serve`."""
+    F, E = int(state[0]), int(state[1])
+    if length <= E - F:
+        state = call("bulk_evict", rings, state, E - F - length + 1)
     chosen = int(rings[-1][0])
-    chunk = chosen if 0 < chosen <= length else (length + 2) // 2
-    if not pays(rings, count, chunk):
-        return call("lead", rings, state, rows, count, length, length, alone(), out)
-    desk = np.zeros(CELLS, np.int64)
-    with Second(call, rings, rows, int(state[1]), desk):
-        return call("lead", rings, state, rows, count, length, chunk, desk, out)
+    chunk = chosen if 0 < chosen <= length else optimal_chunk(length)
+    if pays(rings, count, chunk):
+        desk = new_desk()
+        with Second(call, rings, rows, E, desk):
+            state = call("lead", rings, state, rows, count, length, chunk, desk, out)
+    else:
+        state = call("lead", rings, state, rows, count, length, length, new_desk(alone=1), out)
+    return call("settle", rings, state, rows, E)
 
 
-def alone() -> Any:
-    """The desk of a thread that has no other."""
+def drive_slices(
+    call: Call,
+    rings: tuple[Any, ...],
+    rows: Any,
+    count: int,
+    end: int,
+    reach: int,
+    every: int,
+    out: Any,
+) -> None:
+    """Answer j < count for the `reach` rows before row end + j · every; `every` ≤ `reach`."""
+    chunk = optimal_chunk(reach, every)
+    if pays(rings, count, chunk):
+        desk = new_desk()
+        with Second(call, rings, rows, NEVER, desk):
+            call("lead_slices", rings, rows, count, end, reach, every, chunk, desk, out)
+    else:
+        desk, chunk = new_desk(alone=1), reach // every
+        call("lead_slices", rings, rows, count, end, reach, every, chunk, desk, out)
+
+
+def new_desk(alone: int = 0) -> Any:
+    """An empty desk, shared with another thread or not."""
     desk = np.zeros(CELLS, np.int64)
-    desk[ALONE] = 1
+    desk[ALONE] = alone
     return desk
 
 
