@@ -85,6 +85,10 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
     def store(buffer: list[Partial], i: int, p: Partial) -> None:
         buffer[i] = p
 
+    def take_shared(desk: list[int], i: int, number: int) -> bool:
+        before, desk[i] = desk[i], max(desk[i], number)
+        return before < number
+
     def length_of(ring: list[Partial]) -> int:
         return len(ring)
 
@@ -114,6 +118,7 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
         "clock": perf_counter_ns,
         "load_shared": load,
         "store_shared": store,
+        "take_shared": take_shared,
         "pause": _pause,
         "read": read,
         "answer": answer,

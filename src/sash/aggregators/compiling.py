@@ -99,6 +99,18 @@ def store_shared(typing_context, desk, i, number):  # type: ignore[no-untyped-de
     return types.none(desk, types.int64, types.int64), write
 
 
+@intrinsic
+def take_shared(typing_context, desk, i, number):  # type: ignore[no-untyped-def]
+    """Raise a number of an int64 array to this one; whether it was lower."""
+
+    def take(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        cell = _cell(context, builder, signature, arguments)
+        before = builder.atomic_rmw("max", cell, arguments[2], "acq_rel")
+        return builder.icmp_signed("<", before, arguments[2])
+
+    return types.boolean(desk, types.int64, types.int64), take
+
+
 def _cell(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     return builder.gep(array.data, [arguments[1]])

@@ -32,7 +32,8 @@ from __future__ import annotations
 from collections import namedtuple
 from math import inf, nan
 from numba import njit, {types}
-from sash.aggregators.compiling import as_tuple, clock, load_shared, pause, present, store_shared
+from sash.aggregators.compiling import as_tuple, clock, present
+from sash.aggregators.compiling import load_shared, pause, store_shared, take_shared
 '''
 SCALARS = "boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64"
 INLINE = '@njit(inline="always")\n'

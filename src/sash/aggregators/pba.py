@@ -48,15 +48,16 @@ from sash.aggregators.primitives import (
     read,
     same,
     store_shared,
+    take_shared,
 )
 from sash.aggregators.second_thread import (
-    ALONE,
     DONE,
     END,
     FAILED,
     NEVER,
     START,
     STOP,
+    TAKEN,
     drive_slices,
     drive_slide,
 )
@@ -65,12 +66,12 @@ from sash.aggregators.two_stacks_lite import sum_from
 __all__ = ["drive_slices", "drive_slide", "optimal_chunk", "optimal_chunk_of_time"]
 
 RINGS = ("slots",)
-ENTRIES = ("lead", "serve", "settle", "timed_lead", "lead_slices")
+ENTRIES = ("lead", "serve", "settle", "timed_lead", "lead_slices", "fill", "combine_over")
 INDEXES = ("chosen",)
 """The length of every chunk, or 0 if it follows the window; the steps of lcs at each insert."""
 
-UNIT = 100
-"""Nanoseconds: about what ⊕ takes for a partial of many fields. `measure_unit` tells yours."""
+UNIT = 1_000
+"""Nanoseconds: about what ⊕ takes in plain Python, where single calls run; compiled, 1 to 10."""
 
 
 def settings(
@@ -89,17 +90,17 @@ def settings(
         return {"chosen": [chunk, 1]}
     if chunk:
         raise TypeError("range and slide say how long a chunk is: give them or chunk, not both.")
-    if all(isinstance(given, (int, np.integer)) for given in (range, slide or 1)):
-        slide = 1 if slide is None else int(slide)
-        return {"chosen": [optimal_chunk(int(range), slide), slide]}
-    lengths = (str, timedelta, np.timedelta64)
-    if not all(isinstance(given, lengths) for given in (range, slide)):
+    of_time = [isinstance(given, (str, timedelta, np.timedelta64)) for given in (range, slide)]
+    if all(of_time):
+        r, s = nanoseconds(range), nanoseconds(slide)
+        return {"chosen": [optimal_chunk_of_time(r, s, unit), max(int(s // unit), 1)]}
+    slide = 1 if slide is None else slide
+    if any(of_time) or not all(isinstance(given, (int, np.integer)) for given in (range, slide)):
         raise TypeError(
             f"range and slide are both numbers of rows or both lengths of time, not {range!r} and "
             f"{slide!r}."
         )
-    r, s = nanoseconds(range), nanoseconds(slide)
-    return {"chosen": [optimal_chunk_of_time(r, s, unit), max(int(s // unit), 1)]}
+    return {"chosen": [optimal_chunk(int(range), int(slide)), int(slide)]}
 
 
 def new() -> State:
@@ -174,13 +175,15 @@ def sum_chunk(slots: Ring, rows: Any, first: int, start: int, end: int) -> None:
 def serve(rings: tuple[Ring, ...], rows: Any, first: int, desk: Ring) -> None:
     """The other thread: the lcs of each chunk that is put on the desk, until told to stop."""
     slots, chosen = rings
-    done = 0
+    seen = 0
     while load_shared(desk, STOP) == 0:
         end = load_shared(desk, END)
-        if end > done:
-            sum_chunk(slots, rows, first, load_shared(desk, START), end)
-            done = end
-            store_shared(desk, DONE, done)
+        if end > seen:
+            start = load_shared(desk, START)
+            if take_shared(desk, TAKEN, end):
+                sum_chunk(slots, rows, first, start, end)
+                store_shared(desk, DONE, end)
+            seen = end
         else:
             pause()
 
@@ -315,8 +318,8 @@ def advance(
 def give_back_lead(led: State, desk: Ring) -> State:
     F, E, B, C, N, due, ca, csa = led
     A = min(B + 1, C)
-    if due > 0:
-        if load_shared(desk, ALONE) != 0:
+    if due > 0:  # if nobody has begun with it, it can wait
+        if take_shared(desk, TAKEN, due):
             A = due - 1
         else:
             await_done(desk, due)
@@ -328,17 +331,17 @@ def hand_over(desk: Ring, start: int, end: int) -> None:
     store_shared(desk, END, end)
 
 
-def await_done(desk: Ring, end: int) -> None:
-    while load_shared(desk, DONE) < end and load_shared(desk, FAILED) == 0:
-        pause()
-
-
 def await_sums(slots: Ring, rows: Any, first: int, desk: Ring, start: int, end: int) -> None:
-    """Until the lcs for start ≤ i < end are there; alone, this thread forms them itself."""
-    if load_shared(desk, ALONE) != 0:
+    """Until the lcs for start ≤ i < end are there; if nobody has begun, this thread forms them."""
+    if take_shared(desk, TAKEN, end):
         sum_chunk(slots, rows, first, start, end)
     else:
         await_done(desk, end)
+
+
+def await_done(desk: Ring, end: int) -> None:
+    while load_shared(desk, DONE) < end and load_shared(desk, FAILED) == 0:
+        pause()
 
 
 def settle(rings: tuple[Ring, ...], state: State, rows: Any, first: int) -> State:
@@ -349,6 +352,19 @@ def settle(rings: tuple[Ring, ...], state: State, rows: Any, first: int) -> Stat
         if i < A or i >= C or i == C - 1:
             put(slots, i, read(rows, i - first))
     return state
+
+
+def fill(slots: Ring, rows: Any, count: int) -> None:
+    for i in range(count):
+        put(slots, i, read(rows, i))
+
+
+def combine_over(slots: Ring, count: int, out: Any) -> None:
+    """So many ⊕ as lcs are formed, over partials that stand in slots: for `measure_unit`."""
+    total = identity()
+    for i in range(count):
+        total = combine(get(slots, i), total)
+    answer(out, 0, total)
 
 
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:

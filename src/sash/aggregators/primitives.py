@@ -100,6 +100,11 @@ def store_shared(desk: Ring, i: int, number: int) -> None:
     raise NotImplementedError
 
 
+def take_shared(desk: Ring, i: int, number: int) -> bool:
+    """Raise a number to this one; True for the one thread that did, if several try at once."""
+    raise NotImplementedError
+
+
 def pause() -> None:
     """Let another thread run while this one waits."""
     raise NotImplementedError
@@ -128,6 +133,6 @@ def fold(window: Any) -> Partial:
 PRIMITIVES = (
     *("identity", "combine", "inverse", "get", "put", "load", "store", "read", "answer"),
     *("get_int", "put_int", "load_int", "store_int", "length_of", "equal", "clock"),
-    *("load_shared", "store_shared", "pause"),
+    *("load_shared", "store_shared", "take_shared", "pause"),
     *("same", "fold"),
 )

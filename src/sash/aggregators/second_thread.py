@@ -4,13 +4,16 @@ They share the rings and a *desk*, an array of numbers that each of them reads a
 it. Both run without Python's lock, so a chunk changes hands in less than a microsecond.
 
 The second thread is started for one call and ends with it. While it has nothing to do it offers its
-core to others. If it fails, the first one stops waiting, and its error is raised by the call.
+core to others. A chunk that it has not begun with when its sums are needed is summed by the first
+thread, which so never waits for one that does not run. If it fails, the first one stops waiting,
+and its error is raised by the call.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 
@@ -19,8 +22,8 @@ import numpy as np
 from sash.aggregators.chunk_sizes import optimal_chunk
 
 LINE = 16  # numbers that are written by different threads are two cache lines apart
-START, END, DONE, STOP, FAILED, ALONE = 0, LINE, 2 * LINE, 3 * LINE, 4 * LINE, 5 * LINE
-CELLS = 6 * LINE
+START, END, TAKEN, DONE, STOP, FAILED = 0, 1, LINE, 2 * LINE, 3 * LINE, 3 * LINE + 1
+CELLS = 4 * LINE
 
 NEVER = 1 << 62
 """The position from which on values stand in rows, where all of them stand in slots."""
@@ -58,7 +61,7 @@ def drive_slide(
         with Second(call, rings, rows, E, desk):
             state = call("lead", rings, state, rows, count, length, chunk, desk, out)
     else:
-        state = call("lead", rings, state, rows, count, length, length, new_desk(alone=1), out)
+        state = call("lead", rings, state, rows, count, length, length, new_desk(), out)
     return call("settle", rings, state, rows, E)
 
 
@@ -79,15 +82,13 @@ def drive_slices(
         with Second(call, rings, rows, NEVER, desk):
             call("lead_slices", rings, rows, count, end, reach, every, chunk, desk, out)
     else:
-        desk, chunk = new_desk(alone=1), reach // every
+        desk, chunk = new_desk(), reach // every
         call("lead_slices", rings, rows, count, end, reach, every, chunk, desk, out)
 
 
-def new_desk(alone: int = 0) -> Any:
-    """An empty desk, shared with another thread or not."""
-    desk = np.zeros(CELLS, np.int64)
-    desk[ALONE] = alone
-    return desk
+def new_desk() -> Any:
+    """An empty desk; one that no other thread looks at is as good as any."""
+    return np.zeros(CELLS, np.int64)
 
 
 class Second:
@@ -111,10 +112,12 @@ class Second:
         self.desk[STOP] = 1
         self.call("serve", *self.work)  # compiled here, so that nobody waits for it later
         self.desk[STOP] = 0
-        self.thread.start()
+        with suppress(RuntimeError):  # no thread to be had: the first does it all
+            self.thread.start()
 
     def __exit__(self, *raised: object) -> None:
         self.desk[STOP] = 1
-        self.thread.join()
+        if self.thread.ident is not None:
+            self.thread.join()
         if self.error is not None:
             raise self.error
