@@ -13,7 +13,16 @@ from sash.aggregators.binding import Rows, bind
 from sash.aggregators.columns import Leaf
 from sash.aggregators.compiling import Compiled
 from sash.aggregators.registry import check_fits
-from sash.aggregators.rings import NOTHING, Settings, as_arrays, as_lists, flatten, ring_length
+from sash.aggregators.rings import (
+    NOTHING,
+    Settings,
+    apart,
+    as_arrays,
+    as_lists,
+    field_types,
+    flatten,
+    ring_length,
+)
 from sash.operators.base import Operator
 from sash.operators.laws import vet
 from sash.operators.monoid import Monoid
@@ -116,11 +125,8 @@ class Job:
         """Room for partials."""
         if self.python is not None:
             return [None] * length
-        return tuple(
-            np.empty(length, dtype)
-            for leaf in self.monoid.leaves()
-            for _, dtype in leaf.fields or ()
-        )
+        fields = enumerate(field_types(self.monoid))
+        return tuple(apart(i, np.empty, length, dtype) for i, dtype in fields)
 
     def ring(self, length: int) -> Any:
         """Room for at least this many partials, in a ring."""
@@ -167,7 +173,7 @@ class Job:
             answer = leaf_answers.monoid.answer
             width = len(answer) if isinstance(answer, dict) else 1
             for name, dtype in [next(types) for _ in range(width)]:
-                leaf_answers.fields[name] = np.empty(count, dtype)
+                leaf_answers.fields[name] = apart(len(flat), np.empty, count, dtype)
                 flat.append(leaf_answers.fields[name])
             if nullable:
                 leaf_answers.there = np.ones(count, bool)
