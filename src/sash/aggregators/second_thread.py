@@ -28,8 +28,17 @@ CELLS = 4 * LINE
 NEVER = 1 << 62
 """The position from which on values stand in rows, where all of them stand in slots."""
 
-PAYS = 16_384
-"""A chunk of so many fields (values, times the fields of a partial) is worth handing over."""
+PAYS = 2_048
+"""A chunk of so many values is worth handing over. Measured on two cores, two threads against one:
+
+    values in a chunk      129    513   2,049   8,193   32,769
+    Max, 0.9 ns a ⊕                0.98    1.20    1.22     1.22
+    MomentSketch, 5 ns     0.92    0.98    1.23             1.45
+
+Below, what a thread reads lies in the other core's cache, the more of it the wider the partial:
+that eats up what a dearer ⊕ would gain, so the length alone decides. Where ⊕ is cheap and its
+partial small (Sum, StdDev) there is nothing to gain or lose at any length: from 0.9 to 1.0.
+"""
 
 Call = Callable[..., Any]
 
@@ -43,8 +52,8 @@ def cores() -> int:
 
 def pays(rings: tuple[Any, ...], count: int, chunk: int) -> bool:
     """Whether two threads are faster than one, for `count` slides."""
-    fields = len(rings[0]) if isinstance(rings[0], tuple) else 0  # 0: objects, in plain Python
-    return cores() > 1 and fields * chunk >= PAYS and count > 2 * chunk
+    compiled = isinstance(rings[0], tuple)
+    return compiled and chunk >= PAYS and count > 2 * chunk and cores() > 1
 
 
 def drive_slide(
