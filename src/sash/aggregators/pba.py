@@ -303,7 +303,7 @@ def advance(
         F += 1
     csa = combine(csa, v)
     E += 1
-    total = combine(ca, csa) if B < C else csa
+    total = combine(ca, csa)  # where no chunk is between, one ⊕ costs less than a choice
     if F < B:
         total = combine(get(slots, F), total)
     if E >= N and B == C:
