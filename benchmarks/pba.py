@@ -20,12 +20,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 
 import sash
 from sash.aggregators import second_thread
 from sash.aggregators.chunk_sizes import optimal_chunk
 from sash.aggregators.columns import leaves
+from sash.aggregators.compiling import clock
 from sash.aggregators.registry import named
 from sash.aggregators.running import Job
 
@@ -81,14 +83,11 @@ def wait_for_calm(most: float) -> None:
 
 def tick_length() -> float:
     """Nanoseconds of one tick of the processor's clock."""
-    op, values = sash.Max(), np.arange(400_000.0)
-    slider = Slider("sba", op, values, 100)
-    slider.timed()
-    best = []
-    for _ in range(20):
-        spent = seconds(slider.timed)
-        best.append(spent * 1e9 / slider.ticks.sum())
-    return min(best)
+    read = numba.njit(lambda: clock())
+    read()
+    start, ticks = time.perf_counter_ns(), read()
+    time.sleep(0.5)
+    return (time.perf_counter_ns() - start) / (read() - ticks)
 
 
 def check(found: list[Slider]) -> None:
