@@ -258,7 +258,7 @@ class Aggregator:
             ranges = np.array(order, np.int64)
             kept.state = job.call("slide_ranges", rings, kept.state, job.rows, rows, ranges, out)
         else:
-            kept.state = job.call("slide", rings, kept.state, job.rows, rows, longest, out)
+            kept.state = job.slide(rings, kept.state, rows, longest, out)
         kept.rings = list(rings)
         job.collect(out, answers)
         self._inserted(job, rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
-from time import perf_counter_ns
+from time import perf_counter_ns, sleep
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -20,7 +20,7 @@ from sash.operators.monoid import Monoid
 
 SHARED = (
     *("size", "span", "bulk_insert", "bulk_evict"),
-    *("slide", "slide_ranges", "slide_bounds", "timed_bounds"),
+    *("slide", "slide_ranges", "slide_bounds", "timed_slide", "timed_bounds"),
 )
 
 
@@ -85,6 +85,10 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
     def store(buffer: list[Partial], i: int, p: Partial) -> None:
         buffer[i] = p
 
+    def take_shared(desk: list[int], i: int, number: int) -> bool:
+        before, desk[i] = desk[i], max(desk[i], number)
+        return before < number
+
     def length_of(ring: list[Partial]) -> int:
         return len(ring)
 
@@ -113,6 +117,10 @@ def python_primitives(monoid: Monoid) -> dict[str, Callable[..., Any]]:
         "equal": equal,
         "commutative": lambda: monoid.commutative,
         "clock": perf_counter_ns,
+        "load_shared": load,
+        "store_shared": store,
+        "take_shared": take_shared,
+        "pause": _pause,
         "read": read,
         "answer": answer,
         "same": _same,
@@ -143,6 +151,10 @@ def equal(a: Partial, b: Partial) -> bool:
 
 def _same(a: Partial, b: Partial) -> bool:
     return close(a, b) or close(a, b, scale_of(a, b))
+
+
+def _pause() -> None:
+    sleep(0)
 
 
 def _no_inverse(total: Partial, old: Partial) -> Partial:

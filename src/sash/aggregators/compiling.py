@@ -76,6 +76,60 @@ def clock(typing_context):  # type: ignore[no-untyped-def]
     return types.int64(), read
 
 
+@intrinsic
+def load_shared(typing_context, desk, i):  # type: ignore[no-untyped-def]
+    """A number of an int64 array that another thread may write."""
+
+    def read(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        cell = _cell(context, builder, signature, arguments)
+        return builder.load_atomic(cell, "acquire", 8)
+
+    return types.int64(desk, types.int64), read
+
+
+@intrinsic
+def store_shared(typing_context, desk, i, number):  # type: ignore[no-untyped-def]
+    """Write a number of an int64 array that another thread waits for."""
+
+    def write(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        cell = _cell(context, builder, signature, arguments)
+        builder.store_atomic(arguments[2], cell, "release", 8)
+        return context.get_dummy_value()
+
+    return types.none(desk, types.int64, types.int64), write
+
+
+@intrinsic
+def take_shared(typing_context, desk, i, number):  # type: ignore[no-untyped-def]
+    """Raise a number of an int64 array to this one; whether it was lower."""
+
+    def take(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        cell = _cell(context, builder, signature, arguments)
+        before = builder.atomic_rmw("max", cell, arguments[2], "acq_rel")
+        return builder.icmp_signed("<", before, arguments[2])
+
+    return types.boolean(desk, types.int64, types.int64), take
+
+
+def _cell(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    return builder.gep(array.data, [arguments[1]])
+
+
+@intrinsic
+def pause(typing_context):  # type: ignore[no-untyped-def]
+    """Offer this core to another thread; returns at once if none wants it."""
+
+    def offer(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        kind = ir.FunctionType(ir.IntType(32), [])
+        name = "SwitchToThread" if os.name == "nt" else "sched_yield"
+        function = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+        builder.call(function, [])
+        return context.get_dummy_value()
+
+    return types.none(), offer
+
+
 class Compiled:
     """The entry points of one algorithm for one operator; each is compiled when first called."""
 

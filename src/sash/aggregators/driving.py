@@ -100,6 +100,26 @@ def slide_bounds(
     return state
 
 
+def timed_slide(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    count: int,
+    length: int,
+    out: Any,
+    ticks: Any,
+) -> State:
+    """`slide`, and how long each answer took by the clock."""
+    for i in range(count):
+        begun = clock()
+        while size(state) >= length:
+            state = evict(rings, state)
+        state = insert(rings, state, read(rows, i))
+        answer(out, i, query(rings, state))
+        ticks[i] = clock() - begun
+    return state
+
+
 def timed_bounds(
     rings: tuple[Ring, ...],
     state: State,

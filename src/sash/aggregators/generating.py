@@ -33,6 +33,7 @@ from collections import namedtuple
 from math import inf, nan
 from numba import njit, {types}
 from sash.aggregators.compiling import as_tuple, clock, present
+from sash.aggregators.compiling import load_shared, pause, store_shared, take_shared
 '''
 SCALARS = "boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64"
 INLINE = '@njit(inline="always")\n'
@@ -343,7 +344,7 @@ class Writer:
 
 ENTRIES = (
     *("bulk_insert", "bulk_evict", "regrow"),
-    *("slide", "slide_ranges", "slide_bounds", "timed_bounds"),
+    *("slide", "slide_ranges", "slide_bounds", "timed_slide", "timed_bounds"),
 )
 """What every algorithm can be asked to do; one with more to offer names it in its own `ENTRIES`."""
 

@@ -95,6 +95,26 @@ def clock() -> int:
     raise NotImplementedError
 
 
+def load_shared(desk: Ring, i: int) -> int:
+    """A number that another thread may write; what it wrote before that number is seen too."""
+    raise NotImplementedError
+
+
+def store_shared(desk: Ring, i: int, number: int) -> None:
+    """Write a number that another thread waits for, after all that was written before."""
+    raise NotImplementedError
+
+
+def take_shared(desk: Ring, i: int, number: int) -> bool:
+    """Raise a number to this one; True for the one thread that did, if several try at once."""
+    raise NotImplementedError
+
+
+def pause() -> None:
+    """Let another thread run while this one waits."""
+    raise NotImplementedError
+
+
 def read(rows: Any, i: int) -> Partial:
     """Row i, lifted; the identity where it is null."""
     raise NotImplementedError
@@ -118,5 +138,6 @@ def fold(window: Any) -> Partial:
 PRIMITIVES = (
     *("identity", "combine", "inverse", "get", "put", "load", "store", "read", "answer"),
     *("get_int", "put_int", "load_int", "store_int", "length_of", "equal", "commutative", "clock"),
+    *("load_shared", "store_shared", "take_shared", "pause"),
     *("same", "fold"),
 )

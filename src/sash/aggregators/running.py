@@ -13,7 +13,16 @@ from sash.aggregators.binding import Rows, bind
 from sash.aggregators.columns import Leaf
 from sash.aggregators.compiling import Compiled
 from sash.aggregators.registry import fitting
-from sash.aggregators.rings import NOTHING, Settings, as_arrays, as_lists, flatten, ring_length
+from sash.aggregators.rings import (
+    NOTHING,
+    Settings,
+    apart,
+    as_arrays,
+    as_lists,
+    field_types,
+    flatten,
+    ring_length,
+)
 from sash.operators.base import Operator
 from sash.operators.laws import vet
 from sash.operators.monoid import Monoid
@@ -115,11 +124,8 @@ class Job:
         """Room for partials."""
         if self.python is not None:
             return [None] * length
-        return tuple(
-            np.empty(length, dtype)
-            for leaf in self.monoid.leaves()
-            for _, dtype in leaf.fields or ()
-        )
+        fields = enumerate(field_types(self.monoid))
+        return tuple(apart(i, np.empty, length, dtype) for i, dtype in fields)
 
     def ring(self, length: int) -> Any:
         """Room for at least this many partials, in a ring."""
@@ -141,6 +147,13 @@ class Job:
             return self.compiled.call(entry, *args)
         return getattr(self.python, entry)(*args)
 
+    def slide(self, rings: tuple[Any, ...], state: Any, rows: int, length: int, out: Any) -> Any:
+        """Slide a window over the rows, in the algorithm's own way if it has one."""
+        drive = getattr(self.algorithm, "drive_slide", None)
+        if drive is None or self.compiled is None:
+            return self.call("slide", rings, state, self.rows, rows, length, out)
+        return drive(self.call, rings, state, self.rows, rows, length, out)
+
     def new_state(self) -> tuple[Any, ...]:
         """The state of an empty window, flat if it is for compiled code."""
         python = self.python or bind(self.algorithm, self.monoid)
@@ -159,7 +172,7 @@ class Job:
             answer = leaf_answers.monoid.answer
             width = len(answer) if isinstance(answer, dict) else 1
             for name, dtype in [next(types) for _ in range(width)]:
-                leaf_answers.fields[name] = np.empty(count, dtype)
+                leaf_answers.fields[name] = apart(len(flat), np.empty, count, dtype)
                 flat.append(leaf_answers.fields[name])
             if nullable:
                 leaf_answers.there = np.ones(count, bool)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sash.aggregators.columns import Column, column
 from sash.aggregators.compiling import compile_plain
-from sash.windows.duration import nanoseconds, steps
+from sash.aggregators.duration import nanoseconds, steps
 
 Array = np.ndarray[Any, Any]
 

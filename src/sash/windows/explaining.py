@@ -10,8 +10,8 @@ import numpy as np
 
 from sash.aggregators.aggregator import checked_operator
 from sash.aggregators.choose import Choice, Latency, Need, choose, need_of
+from sash.aggregators.duration import nanoseconds
 from sash.operators.base import Operator
-from sash.windows.duration import nanoseconds
 
 
 def explain(

@@ -80,10 +80,17 @@ class _Bounds:
     """Which rows each answer is for. The last so many at each row need not be listed."""
 
     def __init__(
-        self, rows: int, starts: Array | None, ends: Array | None, length: int = 0
+        self,
+        rows: int,
+        starts: Array | None,
+        ends: Array | None,
+        length: int = 0,
+        every: int = 0,
     ) -> None:
+        """every: how far each window is from the last, if they are all as far and of `length`."""
         self.rows = rows
         self.length = length
+        self.every = every
         self.plain = starts is None
         self._starts, self._ends = starts, ends
 
@@ -93,7 +100,8 @@ class _Bounds:
             raise ValueError(f"a window holds at least 1 row, not {length}.")
         if closed == "right" and every == 1:
             return cls(rows, None, None, min(length, max(rows, 1)))
-        return cls(rows, *count_bounds(rows, length, every, closed))
+        reach = length + (closed == "both") - (closed == "neither")
+        return cls(rows, *count_bounds(rows, length, every, closed), reach, every)
 
     @property
     def starts(self) -> Array:
@@ -140,7 +148,7 @@ def _roll_rows(job: Job, bounds: _Bounds, threads: int) -> LeafAnswers:
     if job.algorithm is not sba:
         _one_thread(job, threads)
         rings = job.rings(length)
-        job.call("slide", rings, job.new_state(), job.rows, rows, length, out)
+        job.slide(rings, job.new_state(), rows, length, out)
         return job.collect(out, [answers])[0]
     entry = "roll_long" if length >= sba.BLOCK else "roll_short"
 
@@ -161,7 +169,13 @@ def _roll_bounds(job: Job, bounds: _Bounds, threads: int) -> LeafAnswers:
     out, (answers,) = job.outputs(count)
     if job.algorithm is not sba:
         _one_thread(job, threads)
-        if count:
+        if count and 0 < bounds.every <= bounds.length and hasattr(job.algorithm, "drive_slices"):
+            reach = min(bounds.length, int(ends[-1]) + bounds.every)
+            rings = job.rings(reach // bounds.every + 1)
+            job.algorithm.drive_slices(
+                job.call, rings, job.rows, count, int(ends[0]), reach, bounds.every, out
+            )
+        elif count:
             # What enters between two answers is there before what leaves between them has left.
             room = int((ends - np.concatenate([starts[:1], starts[:-1]])).max())
             rings = job.rings(room)
@@ -185,6 +199,8 @@ def _roll_bounds(job: Job, bounds: _Bounds, threads: int) -> LeafAnswers:
 def _one_thread(job: Job, threads: int) -> None:
     if threads > 1:
         name = job.algorithm.__name__.rpartition(".")[2]
+        if hasattr(job.algorithm, "drive_slide"):
+            raise ValueError(f"algorithm={name!r} starts a thread of its own; leave threads at 1.")
         raise ValueError(f"algorithm={name!r} runs in one thread; threads={threads} needs 'auto'.")
 
 
