@@ -31,7 +31,7 @@ NEVER = 1 << 62
 PAYS = 2_048
 """A chunk of so many values is worth handing over; with fewer, one thread is as fast or faster.
 
-Measured on two cores: chunks of 513 gave 0.93 to 1.01 of the speed of one thread and chunks of 2,049
+Measured on two cores: chunks of 513 gave 0.86 to 1.01 of the speed of one thread, chunks of 2,049
 1.05 to 1.37, for Max (0.9 ns a ⊕) and MomentSketch (5 ns) alike, so the length alone decides. Not
 every operator gains: for Sum two threads are a tenth to a fourth slower at any length, because the
 main thread still does three ⊕ a slide. On a machine that is busy, none does.
