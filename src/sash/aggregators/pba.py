@@ -66,7 +66,10 @@ from sash.aggregators.two_stacks_lite import sum_from
 __all__ = ["drive_slices", "drive_slide", "optimal_chunk", "optimal_chunk_of_time"]
 
 RINGS = ("slots",)
-ENTRIES = ("lead", "serve", "settle", "timed_lead", "lead_slices", "fill", "combine_over")
+ENTRIES = (
+    *("lead", "lead_alone", "lead_slices", "timed_lead", "serve", "settle"),
+    *("fill", "combine_over"),
+)
 INDEXES = ("chosen",)
 """The length of every chunk, or 0 if it follows the window; the steps of lcs at each insert."""
 
@@ -207,7 +210,20 @@ def lead(
     first = state[1]
     led = take_lead(state, chunk, desk)
     for i in range(count):
-        led, total = advance(slots, rows, first, desk, length, chunk, led, read(rows, i))
+        led, total = advance(slots, rows, first, desk, length, chunk, led, read(rows, i), 0)
+        answer(out, i, total)
+    return give_back_lead(led, desk)
+
+
+def lead_alone(
+    rings: tuple[Ring, ...], state: State, rows: Any, count: int, length: int, desk: Ring, out: Any
+) -> State:
+    """`lead` without another thread, in chunks as long as the window: this is SBA."""
+    slots, chosen = rings
+    first = state[1]
+    led = take_lead(state, length, desk)
+    for i in range(count):
+        led, total = advance(slots, rows, first, desk, length, length, led, read(rows, i), 1)
         answer(out, i, total)
     return give_back_lead(led, desk)
 
@@ -229,7 +245,7 @@ def timed_lead(
     led = take_lead(state, chunk, desk)
     for i in range(count):
         begun = clock()
-        led, total = advance(slots, rows, first, desk, length, chunk, led, read(rows, i))
+        led, total = advance(slots, rows, first, desk, length, chunk, led, read(rows, i), 0)
         answer(out, i, total)
         ticks[i] = clock() - begun
     return give_back_lead(led, desk)
@@ -262,7 +278,7 @@ def lead_slices(
             part = combine(part, read(rows, i))
             i += 1
         put(slots, t, part)
-        led, total = advance(slots, rows, NEVER, desk, length, chunk, led, part)
+        led, total = advance(slots, rows, NEVER, desk, length, chunk, led, part, 0)
         part = identity()
         while i < begin + reach % every:
             part = combine(part, read(rows, i))
@@ -291,8 +307,13 @@ def advance(
     chunk: int,
     led: State,
     v: Partial,
+    alone: int,
 ) -> tuple[State, Partial]:
-    """One slide by one value, and what it answers."""
+    """One slide by one value, and what it answers.
+
+    With another thread a window nearly always has a chunk between: one ⊕ more where it has none
+    costs less than a choice at each slide. Alone it nearly never has one.
+    """
     F, E, B, C, N, due, ca, csa = led
     if length <= E - F:
         if F == B:
@@ -303,7 +324,7 @@ def advance(
         F += 1
     csa = combine(csa, v)
     E += 1
-    total = combine(ca, csa)  # where no chunk is between, one ⊕ costs less than a choice
+    total = csa if alone > 0 and B == C else combine(ca, csa)
     if F < B:
         total = combine(get(slots, F), total)
     if E >= N and B == C:

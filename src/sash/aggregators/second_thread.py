@@ -29,15 +29,12 @@ NEVER = 1 << 62
 """The position from which on values stand in rows, where all of them stand in slots."""
 
 PAYS = 2_048
-"""A chunk of so many values is worth handing over. Measured on two cores, two threads against one:
+"""A chunk of so many values is worth handing over; with fewer, one thread is as fast or faster.
 
-    values in a chunk      129    513   2,049   8,193   32,769
-    Max, 0.9 ns a ⊕                0.98    1.20    1.22     1.22
-    MomentSketch, 5 ns     0.92    0.98    1.23             1.45
-
-Below, what a thread reads lies in the other core's cache, the more of it the wider the partial:
-that eats up what a dearer ⊕ would gain, so the length alone decides. Where ⊕ is cheap and its
-partial small (Sum, StdDev) there is nothing to gain or lose at any length: from 0.9 to 1.0.
+Measured on two cores: chunks of 513 gave 0.86 to 1.01 of the speed of one thread, chunks of 2,049
+1.05 to 1.37, for Max (0.9 ns a ⊕) and MomentSketch (5 ns) alike, so the length alone decides. Not
+every operator gains: for Sum two threads are a tenth to a fourth slower at any length, because the
+main thread still does three ⊕ a slide. On a machine that is busy, none does.
 """
 
 Call = Callable[..., Any]
@@ -70,7 +67,7 @@ def drive_slide(
         with Second(call, rings, rows, E, desk):
             state = call("lead", rings, state, rows, count, length, chunk, desk, out)
     else:
-        state = call("lead", rings, state, rows, count, length, length, new_desk(), out)
+        state = call("lead_alone", rings, state, rows, count, length, new_desk(), out)
     return call("settle", rings, state, rows, E)
 
 
