@@ -12,10 +12,10 @@ INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/pyth
 LOCKED := $(INSTALL) --require-hashes --constraint requirements.lock --requirement pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-full demo bench-core lock clean
+.PHONY: help setup test test-full demo bench-core bench-algorithms bench-pba lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.synced ## create .venv with the locked packages and sash itself, editable
 
@@ -34,6 +34,12 @@ demo: setup ## a short tour
 
 bench-core: $(VENV)/.synced-bench ## time the algorithms against other libraries
 	$(BIN)/python benchmarks/core.py
+
+bench-algorithms: setup ## time every algorithm: slides, waits, bulk evictions, ranges
+	$(BIN)/python benchmarks/algorithms.py
+
+bench-pba: setup ## time pba's two threads against sba's one
+	$(BIN)/python benchmarks/pba.py
 
 lock: $(BIN)/uv ## update requirements.lock after pyproject.toml changed (UPGRADE=1: all)
 	$(BIN)/uv pip compile --quiet pyproject.toml --all-extras --group dev --group bench \

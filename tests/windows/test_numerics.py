@@ -17,7 +17,11 @@ TAKING_BACK = ["subtract_on_evict", "slick_deque"]
 EXACT = [a.name for a in sash.algorithms() if a.name not in TAKING_BACK and not a.composed]
 
 
-@pytest.mark.parametrize("algorithm", ["auto", *EXACT])
+SOME = ["auto", "daba_lite", "amta", "fiba"]
+"""Compiled, which takes seconds each; one by one, all of them are tried."""
+
+
+@pytest.mark.parametrize("algorithm", SOME)
 @pytest.mark.parametrize(
     ("operator", "answer"),
     [(sash.Sum(), 8.0), (sash.Mean(), 1.0), (sash.StdDev(), 0.0), (sash.Variance(ddof=0), 0.0)],
@@ -34,7 +38,25 @@ def test_a_huge_value_that_has_left_leaves_no_trace(
     assert np.all(found[28:] == answer)
 
 
-@pytest.mark.parametrize("algorithm", ["auto", *EXACT])
+@pytest.mark.parametrize("algorithm", EXACT)
+@pytest.mark.parametrize("operator", [sash.Sum(), sash.Mean(), sash.StdDev()], ids=repr)
+@pytest.mark.parametrize("huge", [1e16, 1e300, math.inf, math.nan])
+def test_nor_where_values_come_one_by_one(
+    algorithm: str, operator: sash.Operator, huge: float
+) -> None:
+    window = sash.aggregator(algorithm, operator)
+    for value in (1.0, 1.0, huge, *[1.0] * 30):
+        if len(window) == 8:
+            window.evict()
+        window.insert(value)
+        window.query()
+    ones = sash.aggregator("recalc", operator)
+    for _ in range(8):
+        ones.insert(1.0)
+    assert window.query() == ones.query()
+
+
+@pytest.mark.parametrize("algorithm", SOME)
 def test_a_small_spread_far_from_zero(algorithm: str) -> None:
     chance = np.random.default_rng(0)
     near = chance.uniform(-0.5, 0.5, 3_000)

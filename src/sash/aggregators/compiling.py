@@ -77,6 +77,20 @@ def clock(typing_context):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
+def same_bits(typing_context, a, b):  # type: ignore[no-untyped-def]
+    """Whether two numbers of one type are the same to the bit."""
+
+    def compare(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        one, other = arguments
+        if isinstance(a, types.Float):
+            whole = ir.IntType(a.bitwidth)
+            one, other = builder.bitcast(one, whole), builder.bitcast(other, whole)
+        return builder.icmp_unsigned("==", one, other)
+
+    return types.boolean(a, b), compare
+
+
+@intrinsic
 def load_shared(typing_context, desk, i):  # type: ignore[no-untyped-def]
     """A number of an int64 array that another thread may write."""
 

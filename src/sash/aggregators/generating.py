@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections import namedtuple
 from math import inf, nan
 from numba import njit, {types}
-from sash.aggregators.compiling import as_tuple, clock, present
+from sash.aggregators.compiling import as_tuple, clock, present, same_bits
 from sash.aggregators.compiling import load_shared, pause, store_shared, take_shared
 '''
 SCALARS = "boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64"
@@ -223,8 +223,8 @@ class Writer:
         text.append(f"{INLINE}def length_of(ring):\n    return ring[0].size\n\n")
         text.append(f"{INLINE}def commutative():\n    return {self.monoid.commutative}\n\n")
         both = zip(self.fields("a"), self.fields("b"), strict=True)
-        # Not `and` and `or`, which would be branches.
-        alike = " & ".join(f"(({a} == {b}) | (({a} != {a}) & ({b} != {b})))" for a, b in both)
+        # To the bit, and not by `and`: NaN is not equal to itself, and each test would be a branch.
+        alike = " & ".join(f"same_bits({a}, {b})" for a, b in both)
         text.append(f"{INLINE}def equal(a, b):\n    return {alike}\n\n")
         return "".join(text)
 

@@ -71,6 +71,20 @@ def evict(rings: tuple[Ring, ...], state: State) -> State:
     return F + 1, E, B, C, N, middle, last
 
 
+def bulk_evict(rings: tuple[Ring, ...], state: State, count: int) -> State:
+    """What is left of the chunk that values now leave is summed; what has left is not touched."""
+    (slots,) = rings
+    F, E, B, C, N, middle, last = state
+    F += count
+    if F > B:
+        if F >= C:
+            C, last = E, identity()
+            N = E + max(E - F, SHORTEST_CHUNK)
+        sum_from(slots, F, C)
+        B, middle = C, identity()
+    return F, E, B, C, N, middle, last
+
+
 def query(rings: tuple[Ring, ...], state: State) -> Partial:
     (slots,) = rings
     F, E, B, C, N, middle, last = state

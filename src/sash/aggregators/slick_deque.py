@@ -80,6 +80,25 @@ def evict(rings: tuple[Ring, ...], state: State) -> State:
     return F + 1, E, H + 1 if get_int(places, H) == F else H, T, youngest
 
 
+def bulk_evict(rings: tuple[Ring, ...], state: State, count: int) -> State:
+    nodes, places = rings
+    F, E, H, T, youngest = state
+    if F + count == E:
+        return E, E, H, T, identity()
+    return F + count, E, first_from(places, H, T, F + count), T, youngest
+
+
+def first_from(places: Ring, H: int, T: int, position: int) -> int:
+    """The first node from this position on, found by halving; T if there is none before it."""
+    while H < T:
+        middle = (H + T) >> 1
+        if get_int(places, middle) < position:
+            H = middle + 1
+        else:
+            T = middle
+    return H
+
+
 def query(rings: tuple[Ring, ...], state: State) -> Partial:
     nodes, places = rings
     F, E, H, T, youngest = state
@@ -87,16 +106,10 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
 
 
 def query_last(rings: tuple[Ring, ...], state: State, count: int) -> Partial:
-    """The first node of the `count` youngest values, found by halving."""
+    """The first node of the `count` youngest values."""
     nodes, places = rings
     F, E, H, T, youngest = state
-    while H < T:
-        middle = (H + T) >> 1
-        if get_int(places, middle) < E - count:
-            H = middle + 1
-        else:
-            T = middle
-    return identity() if count == 0 else get(nodes, H)
+    return identity() if count == 0 else get(nodes, first_from(places, H, T, E - count))
 
 
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
