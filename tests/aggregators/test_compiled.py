@@ -12,6 +12,7 @@ import pytest
 from cases import CASES, COMPILED, Case, fits
 
 import sash
+from sash.aggregators.registry import named
 from sash.operators.laws import close
 
 ALGORITHMS = [card.name for card in sash.algorithms() if not card.composed]
@@ -104,11 +105,20 @@ def test_slide_over_nulls(case: Case) -> None:
     check("daba_lite", case, nulls=True)
 
 
+OWN_LOOPS = [name for name in ALGORITHMS if hasattr(named(name), "slide")]
+"""Those that read rows, and so nulls, in loops of their own."""
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("nulls", [False, True])
 @pytest.mark.parametrize(("algorithm", "case"), pairs(ALGORITHMS, CASES))
-def test_every_operator(algorithm: str, case: Case, nulls: bool) -> None:
-    check(algorithm, case, nulls)
+def test_every_operator(algorithm: str, case: Case) -> None:
+    check(algorithm, case, nulls=False)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("algorithm", "case"), pairs([*OWN_LOOPS, "daba_lite", "pba"], CASES))
+def test_every_operator_over_nulls(algorithm: str, case: Case) -> None:
+    check(algorithm, case, nulls=True)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

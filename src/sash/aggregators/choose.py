@@ -34,7 +34,8 @@ class Need:
     order: Order = "fifo"
     shape: Shape = "fixed"
     latency: Latency = "throughput"
-    ranges: int = 1
+    ranges: int | Literal["any"] = 1
+    """How many are asked for; "any" if which ones is not known beforehand."""
     threads: int = 1
     arrays: bool = True
     """Whether rows come as arrays, in compiled loops; or one by one."""
@@ -71,25 +72,25 @@ LADDER = (
     Rung(
         "slick_deque",
         "several ranges, and ⊕ picks one of its arguments",
-        lambda need: need.ranges > 1 and need.selective,
-        "values that can no longer win are gone; each range is a search among the few left",
-        ("flat_fit", "slide_side"),
-        "ranges",
-    ),
-    Rung(
-        "slide_side",
-        "several ranges, and ⊕ can be taken back exactly",
-        lambda need: need.ranges > 1 and need.exact_inverse,
-        "one running total serves all ranges, each by one step back",
-        ("flat_fit",),
+        lambda need: need.ranges != 1 and need.selective,
+        "values that can no longer win are gone; any range is a search among the few left",
+        ("slide_side", "flat_fit"),
         "ranges",
     ),
     Rung(
         "flat_fit",
-        "several ranges",
-        lambda need: need.ranges > 1,
-        "what one range has summed, the others reuse",
-        ("flat_fat", "b_int"),
+        "any range may be asked for",
+        lambda need: need.ranges == "any",
+        "what one range has summed, the next reuses",
+        ("b_int", "flat_fat"),
+        "ranges",
+    ),
+    Rung(
+        "slide_side",
+        "several ranges, known beforehand",
+        lambda need: need.ranges != 1,
+        "values are shared, and each range is two sums, or one step back where that is exact",
+        ("flat_fit", "b_int"),
         "ranges",
     ),
     Rung(
@@ -97,14 +98,28 @@ LADDER = (
         "no wait may be long, and many rows leave at once",
         lambda need: need.latency == "worst_case" and need.shape == "bulk",
         "it evicts any number of rows in O(log n)",
-        ("fiba", "daba_lite"),
-        "bulk evict",
+        ("fiba", "sba", "daba_lite"),
+        "evict half",
+    ),
+    Rung(
+        "pba",
+        "no wait may be long, the window has one size, and there is a second thread",
+        lambda need: (
+            need.latency == "worst_case"
+            and need.shape == "fixed"
+            and need.threads > 1
+            and need.arrays
+            and need.fixed_width
+        ),
+        "the other thread sums what will be needed, and none of it is waited for",
+        ("daba_lite", "sba"),
+        "worst",
     ),
     Rung(
         "daba_lite",
         "no wait may be long",
         lambda need: need.latency == "worst_case",
-        "no slide takes more than six ⊕, however long the window",
+        "no slide takes more than six ⊕, however long the window, and whatever enters and leaves",
         ("daba", "two_stacks_lite"),
         "worst",
     ),
@@ -184,7 +199,7 @@ def _is_whole(leaf: Monoid) -> bool:
 MEANING = {
     "slide": "one slide of a window of 65,536, in multiples of np.maximum.accumulate",
     "worst": "the longest of a million slides of a window of 16,384, in microseconds",
-    "bulk evict": "evicting all but one of 1,048,576 values, in single slides",
+    "evict half": "evicting half of 1,048,576 values at once, in microseconds",
     "ranges": "one slide answered for 16 ranges up to 1,024, in multiples of accumulate",
     "single": "one slide called from Python, in microseconds",
 }

@@ -36,15 +36,21 @@ def aggregator(name: str, operator: Operator, **options: Any) -> Aggregator:
     """A window kept by the algorithm of this name, empty; see `sash.algorithms()`.
 
     "auto" takes what the ladder says for values that come one by one; `latency="worst_case"` if
-    none of them may wait long, `order="any"` if they come with times, in any order.
+    none of them may wait long, `order="any"` if they come with times, in any order, `ranges=[…]`
+    or `ranges="any"` if answers are wanted for less than the window.
 
     >>> from sash.operators.extremes import Max
     >>> aggregator("auto", Max(), latency="worst_case")
     <daba_lite of Max() holding 0>
     """
     if name == "auto":
-        asked = {key: options.pop(key) for key in ("latency", "order") if key in options}
+        asked: dict[str, Any] = {
+            key: options.pop(key) for key in ("latency", "order") if key in options
+        }
         checked_operator(operator)
+        if "ranges" in options:
+            known = options["ranges"] != "any"
+            asked["ranges"] = len(options["ranges"]) if known else options.pop("ranges")
         need = need_of(operator, options.get("dtype"), arrays=False, **asked)
         name = choose(need).algorithm
     return _kind(name)(name, operator, **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ def explain(
     *,
     lateness: Any = None,
     latency: Latency = "throughput",
+    ranges: str | None = None,
     threads: int = 1,
     dtype: Any = None,
     arrays: bool = True,
@@ -30,6 +32,7 @@ def explain(
                window), or a function policy(total, old) that tells whether the oldest must leave
     lateness   how far rows may be out of order: a length of time, or "any"
     latency    "throughput", or "worst_case" if no single answer may take long
+    ranges     "any", if answers are wanted for any part of the window, not known beforehand
     dtype      the type of the values, if not float64
     arrays     False for values that come one by one
 
@@ -39,7 +42,12 @@ def explain(
     >>> choice.algorithm
     'fiba'
     """
-    choice = choose(_need(op, window, lateness, latency, threads, dtype, arrays))
+    if ranges not in (None, "any"):
+        raise ValueError(
+            f"ranges is 'any'; give ranges that are known as the window, not {ranges!r}."
+        )
+    need = _need(op, window, lateness, latency, threads, dtype, arrays)
+    choice = choose(replace(need, ranges="any") if ranges else need)
     print(choice)
     return choice
 
