@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sash
-from sash.aggregators.chunk_sizes import optimal_chunk, optimal_chunk_of_time
+from sash.aggregators.chunk_sizes import measure_call, optimal_chunk, optimal_chunk_of_time
 from sash.aggregators.measuring import measure_unit
 
 BY_HAND = [
@@ -70,9 +70,9 @@ def test_theorem_2_where_the_slide_divides_the_range(
 @pytest.mark.parametrize(
     ("reach", "slide", "unit", "chunk"),
     [
-        (1_005, 10, 1, 96),  # C = 10·5 + 1 = 51; q = 100 > 63: ⌊(1100 + 12 + 51) / 12⌋
-        (201, 2, 1, 76),  # C = 2·1 + 1 = 3; q = 100 > 7: ⌊(300 + 4 + 3) / 4⌋
-        (65, 10, 1, 6),  # q = 6 ≤ 10 + 2 + 51
+        (1_005, 10, 1, 93),  # C = 5 + 1 = 6; q = 100 > 18: ⌊(1100 + 12 + 6) / 12⌋
+        (201, 2, 1, 76),  # C = 1 + 1 = 2; q = 100 > 6: ⌊(300 + 4 + 2) / 4⌋
+        (65, 10, 1, 6),  # q = 6 ≤ 10 + 2 + 6
     ],
 )
 def test_theorem_2_where_it_does_not(reach: int, slide: int, unit: int, chunk: int) -> None:
@@ -120,6 +120,13 @@ def test_lengths_of_time_choose_the_chunk(reach: object, slide: object) -> None:
         optimal_chunk_of_time(1_000_000, 1_000, 100),
         10,
     ]
+
+
+def test_the_unit_is_measured_if_it_is_not_given() -> None:
+    chunk, steps = chosen(range="1h", slide="1us")
+    assert 1 <= steps <= 1_000  # a ⊕ takes between a nanosecond and a microsecond, or longer
+    assert 3_600_000_000 // 2 < chunk <= 3_600_000_000  # more than half the window, as ever
+    assert measure_call(sash.Collect()) > 1
 
 
 def test_a_window_of_time_answers_as_any_other() -> None:

@@ -51,7 +51,7 @@ class Aggregator:
         self.algorithm = algorithm
         self.operator = operator
         self._module = for_operator(self.made_of or algorithm, operator)
-        self._settings = settings(self._module, options)
+        self._settings = settings(self._module, operator, options)
         self._dtype = None if dtype is None else np.dtype(dtype)
         self._types: tuple[tuple[np.dtype[Any], ...], ...] = ()
         self._in, self._out = 0, 0

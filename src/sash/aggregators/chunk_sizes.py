@@ -8,6 +8,13 @@ no window waits, and none covers a whole chunk more than once (⌊q/b⌋ = 1).
 
 from __future__ import annotations
 
+from time import perf_counter_ns
+from typing import Any
+
+from sash.operators.base import Operator
+
+CALLS = 200
+
 
 def optimal_chunk(range: int, slide: int = 1) -> int:
     """The slices of a chunk for a window of `range` rows that slides by `slide` (Theorem 1).
@@ -30,8 +37,9 @@ def optimal_chunk_of_time(range: float, slide: float, unit: float) -> int:
     range, slide  lengths of time
     unit          the time that one ⊕ takes, T_u in the paper; `measure_unit` finds it
 
-    All three are in the same unit, any one as long as slide divides range. If it does not, the
-    paper's C = s · (r mod s) + T_u is a product of two times, and its value hangs on that unit.
+    All three are in the same unit. Where slide does not divide range, an answer is due r mod s
+    after the slice, and takes one ⊕ more: C = r mod s + T_u. The paper prints s (r mod s) + 1 T_u,
+    which would add a product of two times to a time.
 
     >>> optimal_chunk_of_time(3_600.0, 1.0, 1e-7), optimal_chunk_of_time(1_000, 1, 2)
     (3600, 601)
@@ -41,7 +49,7 @@ def optimal_chunk_of_time(range: float, slide: float, unit: float) -> int:
         raise ValueError(f"the time that one ⊕ takes is more than nothing, not {unit}.")
     q, rest = divmod(range, slide)
     q = int(q)
-    C = slide * rest + unit if rest else 0
+    C = rest + unit if rest else 0
     if q * unit <= slide + 2 * unit + C:
         return q
     return int((q * (slide + unit) + slide + 2 * unit + C) // (slide + 2 * unit))
@@ -53,3 +61,17 @@ def _check(range: float, slide: float) -> None:
             f"a window slides by more than nothing and by no more than its range, not by {slide} "
             f"in a range of {range}."
         )
+
+
+def measure_call(operator: Operator, dtype: Any = None) -> float:
+    """Nanoseconds for one ⊕ called from Python, as single calls do; the best of some rounds."""
+    kinds = [(dtype or "float64",) * max(leaf.inputs, 1) for leaf in operator.leaves]
+    monoid = operator.bind_leaves(kinds)
+    p, combine = monoid.identity(), monoid.combine
+    best = float("inf")
+    for _ in range(5):
+        start = perf_counter_ns()
+        for _ in range(CALLS):
+            combine(p, p)
+        best = min(best, (perf_counter_ns() - start) / CALLS)
+    return max(best, 1.0)

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.aggregators.chunk_sizes import optimal_chunk, optimal_chunk_of_time
+from sash.aggregators.chunk_sizes import measure_call, optimal_chunk, optimal_chunk_of_time
 from sash.aggregators.duration import nanoseconds
 from sash.aggregators.primitives import (
     Partial,
@@ -62,6 +62,7 @@ from sash.aggregators.second_thread import (
     drive_slide,
 )
 from sash.aggregators.two_stacks_lite import sum_from
+from sash.operators.base import Operator
 
 __all__ = ["drive_slices", "drive_slide", "optimal_chunk", "optimal_chunk_of_time"]
 
@@ -73,17 +74,18 @@ ENTRIES = (
 INDEXES = ("chosen",)
 """The length of every chunk, or 0 if it follows the window; the steps of lcs at each insert."""
 
-UNIT = 1_000
-"""Nanoseconds: about what ⊕ takes in plain Python, where single calls run; compiled, 1 to 10."""
-
 
 def settings(
-    range: Any = None, slide: Any = None, unit: float = UNIT, chunk: int = 0
+    operator: Operator,
+    range: Any = None,
+    slide: Any = None,
+    unit: float | None = None,
+    chunk: int = 0,
 ) -> dict[str, list[int]]:
     """The chunks for a window of this range and slide, each of whose values is one slice.
 
     Both are numbers of rows, or lengths of time ("1h", a timedelta); with these, `unit` is the time
-    of one ⊕ in nanoseconds. Or the length of a chunk, as it is.
+    of one ⊕ in nanoseconds, and measured if it is not given. Or the length of a chunk, as it is.
     """
     if range is None:
         if slide is not None:
@@ -96,6 +98,7 @@ def settings(
     of_time = [isinstance(given, (str, timedelta, np.timedelta64)) for given in (range, slide)]
     if all(of_time):
         r, s = nanoseconds(range), nanoseconds(slide)
+        unit = measure_call(operator) if unit is None else unit
         return {"chosen": [optimal_chunk_of_time(r, s, unit), max(int(s // unit), 1)]}
     slide = 1 if slide is None else slide
     if any(of_time) or not all(isinstance(given, (int, np.integer)) for given in (range, slide)):

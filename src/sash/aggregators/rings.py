@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sash.operators.base import Operator
 from sash.operators.monoid import Monoid
 
 
@@ -53,18 +54,23 @@ Settings = Mapping[str, list[int]]
 NOTHING: Settings = MappingProxyType({})
 
 
-def settings(algorithm: ModuleType, options: dict[str, Any]) -> Settings:
-    """The settings for a caller's options; one that the algorithm does not know is refused."""
+def settings(algorithm: ModuleType, operator: Operator, options: dict[str, Any]) -> Settings:
+    """The settings for a caller's options; one that the algorithm does not know is refused.
+
+    An algorithm whose settings depend on the operator asks for it by the parameter `operator`.
+    """
     name = algorithm.__name__.rpartition(".")[2]
     if not hasattr(algorithm, "settings"):
         if options:
             raise TypeError(f"{name} has no option {next(iter(options))!r}.")
         return {}
-    known = inspect.signature(algorithm.settings).parameters
+    parameters = inspect.signature(algorithm.settings).parameters
+    known = [parameter for parameter in parameters if parameter != "operator"]
     for option in options:
         if option not in known:
             raise TypeError(f"{name} has no option {option!r}; it has {', '.join(known)}.")
-    found: Settings = algorithm.settings(**options)
+    given = {"operator": operator} if "operator" in parameters else {}
+    found: Settings = algorithm.settings(**options, **given)
     return found
 
 
