@@ -84,7 +84,7 @@ def bulk_evict(rings: tuple[Ring, ...], state: State, count: int) -> State:
     nodes, places = rings
     F, E, H, T, youngest = state
     if F + count == E:
-        return E, E, H, T, identity()
+        return E, E, T, T, identity()
     return F + count, E, first_from(places, H, T, F + count), T, youngest
 
 
