@@ -114,7 +114,7 @@ def waits(names: list[str], chance: np.random.Generator, rounds: int) -> Iterato
     ends = np.arange(LATENT, len(values)) + 1
     starts = ends - LATENT
     for name in names:
-        times = Timed(name, values, starts, ends).shortest(rounds)[LATENT:]
+        times = Timed(name, values, starts, ends).shortest(4 * rounds)[LATENT:]
         note = f"p99.99 {np.quantile(times, 0.9999):.0f} ns, deviation {times.std():.0f} ns"
         yield Figure("worst", name, times.max() / 1e3, note=note)
 

@@ -29,6 +29,7 @@ ASKED = [
         (1, 2),
         (True, False),
     )
+    if shape != "policy" or order == "fifo"
 ]
 
 
@@ -109,6 +110,7 @@ def test_explain_prints_the_choice_and_why(capsys: pytest.CaptureFixture[str]) -
         (10, {"latency": "fast"}, "throughput, worst_case"),
         (10, {"lateness": "soon"}, "soon"),
         (10, {"ranges": [3]}, "ranges is 'any'"),
+        (lambda total, old: True, {"lateness": "any"}, "for rows in order"),
     ],
 )
 def test_explain_says_what_is_wrong(window: Any, asked: dict[str, Any], said: str) -> None:
@@ -125,6 +127,10 @@ def test_auto_takes_what_the_ladder_says() -> None:
     assert window.algorithm == "slide_side"
     assert window.slide([1, 2, 6], [2, 3]) == [[1, 1.5, 4], [1, 1.5, 3]]
     assert sash.aggregator("auto", sash.Mean(), ranges="any").algorithm == "flat_fit"
+    assert sash.aggregator("auto", sash.Mean(), ranges=[10]).algorithm == "slide_side"
+    assert sash.aggregator("auto", sash.Mean(), ranges=[10], order="any").algorithm == "fiba"
+    with pytest.raises(TypeError, match="a list of sizes"):
+        sash.aggregator("auto", sash.Mean(), ranges=5)
     with pytest.raises(TypeError, match="an operator such as"):
         sash.aggregator("auto", 3)
     with pytest.raises(ValueError, match="throughput, worst_case"):

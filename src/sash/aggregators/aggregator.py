@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import takewhile
 from typing import Any
 
@@ -157,6 +158,7 @@ class Aggregator:
 
     def _query_last(self, last: int) -> Any:
         self._check_ranges()
+        last = whole("a range", last)
         if not 0 <= last <= len(self):
             raise IndexError(f"cannot answer for {last} values: the window holds {len(self)}.")
         if self._kept is None:
@@ -209,11 +211,12 @@ class Aggregator:
     def bulk_insert(self, values: Any) -> None:
         """Add many values, or rows of several columns."""
         values = columns.table(values)
-        job, kept, rows = self._job(values)
-        if job is None or kept is None:
-            each = list(self._each(values))
+        with self._types_if_done():
+            job, kept, rows = self._job(values)
+            each = list(self._each(values)) if job is None else []
             for value in each:  # all of them are tried before the first goes in
                 self._lifted(self._cells(value)[0], self._in)
+        if job is None or kept is None:
             for value in each:
                 self.insert(value)
             return
@@ -225,6 +228,7 @@ class Aggregator:
 
     def bulk_evict(self, count: int) -> None:
         """Remove the `count` oldest values."""
+        count = whole("a count", count)
         if not 0 <= count <= len(self):
             raise IndexError(f"cannot evict {count} values from a window that holds {len(self)}.")
         if count and self._kept is not None:
@@ -237,14 +241,15 @@ class Aggregator:
         Given several sizes, a list of answers, one for each, from one window as long as the
         longest; the algorithm must be one that answers for less than its window.
         """
-        several = isinstance(size, Sequence)
-        sizes: list[int] = list(size) if isinstance(size, Sequence) else [size]
+        several = isinstance(size, (Sequence, np.ndarray)) and not isinstance(size, str)
+        sizes = [whole("a size", one) for one in (size if several else [size])]  # type: ignore[union-attr]
         if not sizes or any(one < 1 for one in sizes):
             raise ValueError(f"a window holds at least 1 row, not {size}.")
         if several:
             self._check_ranges()
         values = columns.table(values)
-        job, kept, rows = self._job(values, few=0)
+        with self._types_if_done():
+            job, kept, rows = self._job(values, few=0)
         if job is None or kept is None:
             found = self._slide_slowly(values, sizes)
             return found if several else found[0]
@@ -254,7 +259,9 @@ class Aggregator:
         order = sorted(sizes, reverse=True)
         out, answers = job.outputs(rows * len(sizes))
         rings = kept.copied() if kept.may_stop else tuple(kept.rings)
-        if several:
+        if not rows:
+            pass  # what is too much leaves when a row comes
+        elif several:
             ranges = np.array(order, np.int64)
             kept.state = job.call("slide_ranges", rings, kept.state, job.rows, rows, ranges, out)
         else:
@@ -262,7 +269,7 @@ class Aggregator:
         kept.rings = list(rings)
         job.collect(out, answers)
         self._inserted(job, rows)
-        self._evicted(max(0, held + rows - longest))
+        self._evicted(max(0, held + rows - longest) if rows else 0)
         kind = columns.leaves(values, self.operator)[1]
         found = []
         for one in sizes:
@@ -302,6 +309,17 @@ class Aggregator:
         for _ in range(self._came_untyped()):
             kept.insert(monoid.identity())
         return kept
+
+    @contextmanager
+    def _types_if_done(self) -> Iterator[None]:
+        """Rows that are refused do not settle the types of a window that had none."""
+        known = self._kept is not None
+        try:
+            yield
+        except BaseException:
+            if not known:
+                self._kept, self._types, self._sample, self._easy = None, (), None, None
+            raise
 
     def _came_untyped(self) -> int:
         """How many rows came before the first value: nulls, that take a place all the same."""
@@ -532,6 +550,13 @@ class NullRows(dict[int, None]):
 
     def extend(self, rows: Iterable[int]) -> None:
         self.update(dict.fromkeys(rows))
+
+
+def whole(what: str, number: Any) -> int:
+    """A whole number, or an error that says so."""
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise TypeError(f"{what} is a whole number, not {number!r}.")
+    return int(number)
 
 
 def checked_operator(operator: Any) -> None:

@@ -58,7 +58,7 @@ LADDER = (
     Rung(
         "amta",
         "a slide policy decides what leaves",
-        lambda need: need.shape == "policy",
+        lambda need: need.shape == "policy" and need.order == "fifo",
         "it finds what a policy rejects by a search down its tree, in O(log n)",
         ("log_mta",),
     ),
@@ -73,7 +73,7 @@ LADDER = (
         "slick_deque",
         "several ranges, and ⊕ picks one of its arguments",
         lambda need: need.ranges != 1 and need.selective,
-        "values that can no longer win are gone; any range is a search among the few left",
+        "it is as fast as any and keeps the least: values that can no longer win are gone",
         ("slide_side", "flat_fit"),
         "ranges",
     ),
@@ -81,8 +81,9 @@ LADDER = (
         "flat_fit",
         "any range may be asked for",
         lambda need: need.ranges == "any",
-        "what one range has summed, the next reuses",
-        ("b_int", "flat_fat"),
+        "what one range has summed the next reuses; log_mta's ranges cost as much, its slide ten "
+        "times as much",
+        ("log_mta", "b_int", "flat_fat"),
         "ranges",
     ),
     Rung(
@@ -119,7 +120,8 @@ LADDER = (
         "daba_lite",
         "no wait may be long",
         lambda need: need.latency == "worst_case",
-        "no slide takes more than six ⊕, however long the window, and whatever enters and leaves",
+        "no slide takes more than six ⊕, however long the window and whatever enters and leaves; "
+        "it keeps half of what daba does",
         ("daba", "two_stacks_lite"),
         "worst",
     ),
@@ -170,6 +172,8 @@ class Choice:
 
 def choose(need: Need) -> Choice:
     """The first rung of the ladder that fits."""
+    if need.shape == "policy" and need.order != "fifo":
+        raise ValueError("a slide policy is for rows in order: it cannot go with lateness.")
     for at, rung in enumerate(LADDER):
         if rung.fits(need):
             return Choice(rung.algorithm, rung, LADDER[:at], need)

@@ -51,6 +51,8 @@ from sash.aggregators.primitives import (
 
 RINGS = ("tree",)
 INDEXES = ("handles", "work")
+MENDS = True
+"""An error in ⊕ half-way would leave sums behind that are not of the window: it is undone."""
 
 
 def room(capacity: int) -> tuple[int, ...]:

@@ -45,6 +45,8 @@ from sash.aggregators.primitives import (
 
 RINGS = ("partials",)
 INDEXES = ("pointers",)
+MENDS = True
+"""An error in ⊕ half-way would leave sums behind that are not of the window: it is undone."""
 
 
 def new() -> State:

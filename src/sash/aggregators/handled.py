@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sash.aggregators.aggregator import STALE, Aggregator, NullRows
+from sash.aggregators.aggregator import STALE, Aggregator, NullRows, whole
 from sash.aggregators.keeping import Kept
 from sash.operators.monoid import Monoid
 
@@ -54,6 +54,8 @@ class HandledAggregator(Aggregator):
 
     def update(self, values: Mapping[int, Any]) -> None:
         """Replace values by handle, all at once: each sum that depends on them is formed once."""
+        if not isinstance(values, Mapping):
+            raise TypeError(f"update is given values by handle, {{handle: value}}; not {values!r}.")
         for handle in values:
             self._check_handle(handle)
         rows = {handle: self._cells(value) for handle, value in values.items()}
@@ -86,6 +88,7 @@ class HandledAggregator(Aggregator):
         return self._lowered(self._kept.monoid, p, range(start, end))
 
     def _check_handle(self, handle: int) -> None:
+        handle = whole("a handle", handle)
         if not self._out <= handle < self._in or handle in self._holes:
             raise IndexError(f"no value in this window has the handle {handle!r}.")
 

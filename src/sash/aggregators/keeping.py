@@ -51,6 +51,9 @@ class Kept:
         self._insert, self._evict, self._size = self.run.insert, self.run.evict, self.run.size
         self._used = getattr(self.run, "used", self.run.size)
         # Partials of a few numbers may stay in their slots until others come.
+        self._journals = getattr(algorithm, "MENDS", False) and (
+            self.may_stop or not monoid.fixed_width
+        )
         self._forgets = not (lays_out(algorithm) or monoid.fixed_width)
 
     # Single calls
@@ -60,7 +63,7 @@ class Kept:
             self.to_lists()
         if self._used(self.state) >= self.capacity:
             self.make_room()
-        self.state = self._insert(self.rings, self.state, p)
+        self.state = self._at_once(self._insert, p)
 
     def evict(self, count: int) -> None:
         held = self.held()
@@ -72,9 +75,9 @@ class Kept:
                 self.to_lists()
             before = self.state
             if count == 1:
-                self.state = self._evict(self.rings, before)
+                self.state = self._at_once(self._evict)
             else:
-                self.state = self.run.bulk_evict(self.rings, before, count)
+                self.state = self._at_once(self.run.bulk_evict, count)
             if self._forgets:
                 start = self.run.span(before)[0]
                 self._forget(start, start + count)
@@ -89,33 +92,51 @@ class Kept:
         self.give_back(self.held())
         return held - self.held()
 
+    def _at_once(self, call: Callable[..., Any], *args: Any) -> Any:
+        """A call that an error in ⊕ ends with nothing changed, where it would else be half done."""
+        if not self._journals:
+            return call(self.rings, self.state, *args)
+        rings = [Journal(ring) for ring in self.rings]
+        try:
+            return call(rings, self.state, *args)
+        except BaseException:
+            for ring in rings:
+                ring.undo()
+            raise
+
     def query(self) -> Partial:
         if self.in_arrays:
             self.to_lists()
-        return self.run.query(self.rings, self.state)
+        return self._at_once(self.run.query)
 
     def query_last(self, count: int) -> Partial:
         self.to_lists()
-        return self.run.query_last(self.rings, self.state, count)
+        return self._at_once(self.run.query_last, count)
 
     # By handle
 
     def evict_handle(self, handle: int) -> None:
         self.to_lists()
         position = self.run.position_of(self.rings, self.state, handle)
-        self.state = self.run.evict_at(self.rings, self.state, position)
+        self.state = self._at_once(self.run.evict_at, position)
         self.give_back(self.held())
 
     def update(self, replaced: dict[int, Partial]) -> None:
         """Write partials over those with these handles, and what depends on them."""
         self.to_lists()
         tree, _, work = self.rings
-        for k, (handle, p) in enumerate(sorted(replaced.items())):
-            position = self.run.position_of(self.rings, self.state, handle)
-            work[k] = self.run.leaf_of(tree, position)
-            tree[work[k]] = p
-        work[: len(replaced)] = sorted(work[: len(replaced)])
-        self.run.propagate(self.rings, len(replaced))
+        at = {
+            self.run.leaf_of(tree, self.run.position_of(self.rings, self.state, handle)): p
+            for handle, p in replaced.items()
+        }
+
+        def write(rings: list[Any], state: Any) -> None:
+            for leaf, p in at.items():
+                rings[0][leaf] = p
+            self.run.propagate(rings, len(at))
+
+        work[: len(at)] = sorted(at)
+        self._at_once(write)
 
     def between_handles(self, first: int | None, last: int | None) -> Partial:
         """The sum from one handle to another, both included; None: from, or to, the end."""
@@ -310,3 +331,25 @@ class Kept:
 
 def _arrays(ring: Any) -> tuple[Any, ...]:
     return ring if isinstance(ring, tuple) else (ring,)
+
+
+class Journal:
+    """A ring that remembers what was written over."""
+
+    def __init__(self, ring: list[Any]) -> None:
+        self.ring = ring
+        self.before: list[tuple[int, Any]] = []
+
+    def __len__(self) -> int:
+        return len(self.ring)
+
+    def __getitem__(self, i: int) -> Any:
+        return self.ring[i]
+
+    def __setitem__(self, i: int, value: Any) -> None:
+        self.before.append((i, self.ring[i]))
+        self.ring[i] = value
+
+    def undo(self) -> None:
+        for i, value in reversed(self.before):
+            self.ring[i] = value

@@ -9,7 +9,9 @@ from sash.aggregators.choose import choose, need_of
 from sash.aggregators.handled import HandledAggregator
 from sash.aggregators.latency_bound import LatencyBound
 from sash.aggregators.per_source import PerSource
+from sash.aggregators.ranges import checked_ranges
 from sash.aggregators.registry import named
+from sash.aggregators.rings import option_names
 from sash.aggregators.timed import TimedAggregator
 from sash.operators.base import Operator
 
@@ -48,11 +50,16 @@ def aggregator(name: str, operator: Operator, **options: Any) -> Aggregator:
             key: options.pop(key) for key in ("latency", "order") if key in options
         }
         checked_operator(operator)
-        if "ranges" in options:
-            known = options["ranges"] != "any"
-            asked["ranges"] = len(options["ranges"]) if known else options.pop("ranges")
+        ranges = options.pop("ranges", None)
+        if ranges is not None:
+            ranges = (
+                ranges if isinstance(ranges, str) and ranges == "any" else checked_ranges(ranges)
+            )
+            asked["ranges"] = "any" if ranges == "any" else max(len(ranges), 2)
         need = need_of(operator, options.get("dtype"), arrays=False, **asked)
         name = choose(need).algorithm
+        if ranges not in (None, "any") and "ranges" in option_names(named(name)):
+            options["ranges"] = ranges
     return _kind(name)(name, operator, **options)
 
 

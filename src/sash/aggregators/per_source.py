@@ -55,19 +55,8 @@ class PerSource(Aggregator):
 
     def insert(self, value: Any, source: Hashable = None, time: Any = None) -> None:
         """Add a value at the young end of its source, whose times do not go back."""
-        if source is None:
-            raise TypeError("per_source needs the source of each row: insert(value, source=…).")
-        if self._in and (time is None) == (self._clock is not None):
-            has, lacks = ("no times", "one") if self._clock is None else ("times", "none")
-            raise TypeError(f"the rows of this window have {has}, and {lacks} was given.")
-        clock = None if time is None else Clock.of(time, self._clock)
-        at = 0 if clock is None else clock.number(time)
         queue = self._queues.get(source)
-        if queue and at < queue[-1][1]:
-            raise ValueError(
-                f"the times of a source must not go back, and {source!r} goes from "
-                f"{queue[-1][1]} to {at}."
-            )
+        clock, at = self._placed(source, time, self._clock, queue[-1][1] if queue else None)
         cells, payloads = self._cells(value)
         p = self._lifted(cells, self._in)
         if self._kept is not None:
@@ -76,13 +65,45 @@ class PerSource(Aggregator):
         self._queues.setdefault(source, deque()).append((self._in, at))
         self._note(self._in, cells, payloads)
 
+    def _placed(
+        self, source: Hashable, time: Any, clock: Clock | None, last: int | None
+    ) -> tuple[Clock | None, int]:
+        """The clock and the time of a row, if it may come after what its source had last."""
+        if source is None:
+            raise TypeError("per_source needs the source of each row: insert(value, source=…).")
+        if self._in and (time is None) == (clock is not None):
+            has, lacks = ("no times", "one") if clock is None else ("times", "none")
+            raise TypeError(f"the rows of this window have {has}, and {lacks} was given.")
+        clock = None if time is None else Clock.of(time, clock)
+        at = 0 if clock is None else clock.number(time)
+        if last is not None and at < last:
+            raise ValueError(
+                f"the times of a source must not go back, and {source!r} goes from {last} to {at}."
+            )
+        return clock, at
+
     def bulk_insert(self, values: Any, sources: Any = None, times: Any = None) -> None:
         """Add many values, each at the young end of its source."""
         each = list(self._each(columns.table(values)))
         whence = [None] * len(each) if sources is None else columns.column(sources).objects()
         when = [None] * len(each) if times is None else columns.column(times).objects()
+        for what, given in (("sources", whence), ("times", when)):
+            if len(given) != len(each):
+                raise ValueError(f"there are {len(each)} values and {len(given)} {what}.")
+        with self._types_if_done():
+            for value in each:  # all of them are tried before the first goes in
+                self._lifted(self._cells(value)[0], self._in)
+            self._check_times(whence, when)
         for value, source, time in zip(each, whence, when, strict=True):
             self.insert(value, source, time)
+
+    def _check_times(self, sources: list[Hashable], times: list[Any]) -> None:
+        """Every source, and that its times do not go back, before the first row goes in."""
+        clock = self._clock
+        last = {source: queue[-1][1] for source, queue in self._queues.items()}
+        for source, time in zip(sources, times, strict=True):
+            clock, at = self._placed(source, time, clock, last.get(source))
+            last[source] = at
 
     def evict(self, source: Hashable = None) -> None:
         """Remove the oldest value of a source."""
@@ -167,18 +188,33 @@ class Sources:
             self.slots[source] = self.free.pop()
             self.queues[self.slots[source]] = Kept(daba_lite, self.monoid)
         slot = self.slots[source]
-        self.queue(slot).insert(p)
-        self.renew(slot)
+        queue = self.queue(slot)
+        try:
+            renewed = self.above(slot, self.monoid.combine(queue.query(), p))
+            queue.insert(p)
+        except BaseException:
+            if not queue.held():
+                self.leave(source, slot)
+            raise
+        for i, total in renewed:
+            self.totals[i] = total
 
     def evict(self, source: Hashable, count: int) -> None:
         slot = self.slots[source]
         queue = self.queue(slot)
         queue.evict(count)
         if not queue.held():
-            self.queues[slot] = None
-            del self.slots[source]
-            self.free.append(slot)
-        self.renew(slot)
+            self.leave(source, slot)
+            total = self.monoid.identity()
+        else:
+            total = queue.query()
+        for i, above in self.above(slot, total):
+            self.totals[i] = above
+
+    def leave(self, source: Hashable, slot: int) -> None:
+        self.queues[slot] = None
+        del self.slots[source]
+        self.free.append(slot)
 
     def query(self) -> Partial:
         return self.totals[1]
@@ -188,14 +224,18 @@ class Sources:
         assert queue is not None
         return queue
 
-    def renew(self, slot: int) -> None:
-        """The total of a queue that has changed, and those above it."""
-        queue = self.queues[slot]
+    def above(self, slot: int, total: Partial) -> list[tuple[int, Partial]]:
+        """The new total of a queue, and what those above it come to."""
         i = len(self.queues) + slot
-        self.totals[i] = self.monoid.identity() if queue is None else queue.query()
+        found = [(i, total)]
         while i > 1:
+            beside = self.totals[i ^ 1]
+            total = (
+                self.monoid.combine(beside, total) if i & 1 else self.monoid.combine(total, beside)
+            )
             i //= 2
-            self.totals[i] = self.monoid.combine(self.totals[2 * i], self.totals[2 * i + 1])
+            found.append((i, total))
+        return found
 
     def grow(self) -> None:
         """Room for twice as many."""

@@ -111,7 +111,9 @@ def named(name: str) -> ModuleType:
     if name in COMPOSED:
         raise ValueError(f"{name} is made with sash.aggregator({name!r}, …) only.")
     if name not in MODULES:
-        raise ValueError(f"there is no algorithm {name!r}; there are {', '.join(MODULES)}.")
+        raise ValueError(
+            f"there is no algorithm {name!r}; there are {', '.join((*MODULES, *COMPOSED))}."
+        )
     return MODULES[name]
 
 

@@ -64,14 +64,21 @@ def settings(algorithm: ModuleType, operator: Operator, options: dict[str, Any])
         if options:
             raise TypeError(f"{name} has no option {next(iter(options))!r}.")
         return {}
-    parameters = inspect.signature(algorithm.settings).parameters
-    known = [parameter for parameter in parameters if parameter != "operator"]
+    known = option_names(algorithm)
     for option in options:
         if option not in known:
             raise TypeError(f"{name} has no option {option!r}; it has {', '.join(known)}.")
-    given = {"operator": operator} if "operator" in parameters else {}
+    asked = inspect.signature(algorithm.settings).parameters
+    given = {"operator": operator} if "operator" in asked else {}
     found: Settings = algorithm.settings(**options, **given)
     return found
+
+
+def option_names(algorithm: ModuleType) -> list[str]:
+    """The options that an algorithm has."""
+    if not hasattr(algorithm, "settings"):
+        return []
+    return [name for name in inspect.signature(algorithm.settings).parameters if name != "operator"]
 
 
 def as_lists(

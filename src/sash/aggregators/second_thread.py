@@ -118,8 +118,12 @@ class Second:
         self.desk[STOP] = 1
         self.call("serve", *self.work)  # compiled here, so that nobody waits for it later
         self.desk[STOP] = 0
-        with suppress(RuntimeError):  # no thread to be had: the first does it all
-            self.thread.start()
+        try:
+            with suppress(RuntimeError):  # no thread to be had: the first does it all
+                self.thread.start()
+        except BaseException:  # interrupted here, nobody else would tell it to stop
+            self.desk[STOP] = 1
+            raise
 
     def __exit__(self, *raised: object) -> None:
         self.desk[STOP] = 1

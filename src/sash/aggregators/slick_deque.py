@@ -1,7 +1,8 @@
 """SlickDeque: keep only the values that can still be an answer.
 
-order FIFO · needs a selective operator or an inverse · time < 2 ⊕ per insert amortised, n at worst,
-0 per evict, 0 per query (with an inverse: 1 ⊕ per insert, 1 ⊖ per evict) · space ≤ n, and n numbers
+order FIFO · needs a selective operator, or an inverse, exact only for whole numbers · time < 2 ⊕
+per insert amortised, n at worst, 0 per evict, 0 per query (with an inverse: 1 ⊕ per insert, 1 ⊖ per
+evict) · space ≤ n, and n numbers
 paper SlickDeque: High Throughput and Low Latency Incremental Sliding-Window Aggregation (2018)
 
 Here for a selective operator, whose ⊕ returns one of its arguments; `slick_deque_inv` is for one

@@ -1,9 +1,11 @@
 """Subtract-on-Evict: keep one total, take off what leaves.
 
-order FIFO · needs an inverse · time 1 ⊕ per insert, 1 ⊖ per evict, 0 per query · space n + 1
+order FIFO · needs an inverse, exact only for whole numbers · time 1 ⊕ per insert, 1 ⊖ per evict, 0
+per query · space n + 1
 paper Constant-Time Sliding Window Aggregation (2015), Figure 19
 
-With floats the total drifts: what a huge value has rounded away does not come back when it leaves.
+With floats the total drifts: what a huge value has rounded away does not come back when it leaves,
+and a NaN stays.
 So it is chosen only for an inverse that is exact; and a window that runs empty starts afresh.
 
 Invariants (F ≤ E):
