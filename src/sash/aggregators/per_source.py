@@ -23,6 +23,7 @@ from sash.aggregators.aggregator import STALE, Aggregator, NullRows
 from sash.aggregators.clocks import Clock
 from sash.aggregators.keeping import Kept
 from sash.operators.base import Operator
+from sash.operators.laws import close
 from sash.operators.monoid import Monoid, Partial
 
 ONLY = "per_source {} only; a row leaves by evict(source) or evict_up_to(time)."
@@ -190,7 +191,8 @@ class Sources:
         slot = self.slots[source]
         queue = self.queue(slot)
         try:
-            renewed = self.above(slot, self.monoid.combine(queue.query(), p))
+            total = self.totals[len(self.queues) + slot]
+            renewed = self.above(slot, self.monoid.combine(total, p))
             queue.insert(p)
         except BaseException:
             if not queue.held():
@@ -253,6 +255,7 @@ class Sources:
     def check(self) -> None:
         for slot, queue in enumerate(self.queues):
             own = self.monoid.identity() if queue is None else queue.query()
-            assert self.totals[len(self.queues) + slot] == own
+            assert close(self.totals[len(self.queues) + slot], own)
         for i in range(1, len(self.queues)):
-            assert self.totals[i] == self.monoid.combine(self.totals[2 * i], self.totals[2 * i + 1])
+            both = self.monoid.combine(self.totals[2 * i], self.totals[2 * i + 1])
+            assert close(self.totals[i], both)
