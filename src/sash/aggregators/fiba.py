@@ -202,11 +202,6 @@ def count_up_to(rings: tuple[Ring, ...], state: State, time: int) -> int:
     return rank(rings, state, time)
 
 
-def evict_up_to(rings: tuple[Ring, ...], state: State, time: int) -> State:
-    """Evict what has this time or an earlier one."""
-    return bulk_evict(rings, state, rank(rings, state, time))
-
-
 def query(rings: tuple[Ring, ...], state: State) -> Partial:
     F, E, root, left, right, at, until, fill, free, used, middle, last = state
     return combine(combine(load(rings[2], at), middle), last)
@@ -241,20 +236,8 @@ def entry(rings: tuple[Ring, ...], state: State, i: int) -> tuple[int, int]:
     return load_int(rings[3], slot), load_int(rings[4], slot)
 
 
-def oldest(rings: tuple[Ring, ...], state: State) -> tuple[int, int]:
-    """The time and the row of the oldest entry."""
-    slot = state[3] * WIDTH + state[5]
-    return load_int(rings[3], slot), load_int(rings[4], slot)
-
-
 def oldest_value(rings: tuple[Ring, ...], state: State) -> Partial:
     return load(rings[0], state[3] * WIDTH + state[5])
-
-
-def youngest(rings: tuple[Ring, ...], state: State) -> tuple[int, int]:
-    """The time and the row of the youngest entry."""
-    slot = state[4] * WIDTH + state[7] - 1
-    return load_int(rings[3], slot), load_int(rings[4], slot)
 
 
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:

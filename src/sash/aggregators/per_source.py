@@ -19,7 +19,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from sash.aggregators import columns, daba_lite
-from sash.aggregators.aggregator import STALE, Aggregator, NullRows
+from sash.aggregators.aggregator import STALE, Aggregator
 from sash.aggregators.clocks import Clock
 from sash.aggregators.keeping import Kept
 from sash.operators.base import Operator
@@ -51,7 +51,6 @@ class PerSource(Aggregator):
                 f"{operator!r} is not commutative; use 'fiba'."
             )
         self._queues: dict[Hashable, deque[tuple[int, int]]] = {}
-        self._nulls = [NullRows() for _ in self._leaves]
         self._clock: Clock | None = None
 
     def insert(self, value: Any, source: Hashable = None, time: Any = None) -> None:
