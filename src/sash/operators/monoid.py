@@ -24,7 +24,8 @@ def partial_class(names: tuple[str, ...]) -> Any:
 
 
 @cache
-def _answers_class(names: tuple[str, ...]) -> Any:
+def answers_class(names: tuple[str, ...]) -> Any:
+    """The named tuple for the answers of a composite with these members."""
     made = namedtuple("Answers", names)  # type: ignore[misc]
     pickled: Any = lambda self: (_answers, (names, tuple(self)))  # noqa: E731
     made.__reduce__ = pickled  # type: ignore[method-assign]
@@ -33,7 +34,7 @@ def _answers_class(names: tuple[str, ...]) -> Any:
 
 def _answers(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
     """Answers as they were before they were pickled."""
-    return _answers_class(names)._make(values)
+    return answers_class(names)._make(values)
 
 
 @dataclass(frozen=True)

@@ -33,14 +33,14 @@ class Rope:
         if not other._size or not self._size:
             return self if self._size else other
         if self._size + other._size <= BLOCK:
-            return _joined((*self.values(), *other.values()), (), self._size + other._size)
+            return of_parts((*self.values(), *other.values()), (), self._size + other._size)
         left: Any = self.part()
         right: Any = other.part()
         if isinstance(left, Rope) and _fit(left.right, right):
             left, right = left.left, (*left.right, *right)
         elif isinstance(right, Rope) and _fit(left, right.left):
             left, right = (*left, *right.left), right.right
-        return _joined(left, right, self._size + other._size)
+        return of_parts(left, right, self._size + other._size)
 
     def part(self) -> Part:
         """This rope as a part of another: bare, if it is one tuple."""
@@ -83,7 +83,8 @@ def _fit(left: Part, right: Part) -> bool:
     return len(left) + len(right) <= BLOCK and isinstance(left, tuple) and isinstance(right, tuple)
 
 
-def _joined(left: Part, right: Part, size: int) -> Rope:
+def of_parts(left: Part, right: Part, size: int) -> Rope:
+    """The rope of two parts that hold so many values."""
     rope = Rope.__new__(Rope)
     rope.left, rope.right, rope._size = left, right, size
     return rope
