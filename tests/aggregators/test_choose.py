@@ -103,7 +103,7 @@ def test_explain_prints_the_choice_and_why(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("window", "asked", "said"),
     [
-        (0, {}, "a number of rows"),
+        (0, {}, "more than nothing"),
         (True, {}, "a number of rows"),
         ([], {}, "no window at all"),
         ("1 fortnight", {}, "fortnight"),

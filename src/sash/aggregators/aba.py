@@ -92,10 +92,15 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
     return combine(front_sum(aggs, F, B), back_sum(aggs, B, E))
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    F, E, B = state
+    return 0 <= F <= B <= E  # type: ignore[no-any-return]
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     vals, aggs = rings
     F, E, B = state
-    assert F <= B <= E
+    assert sound(rings, state)
     assert len(window) == E - F
     for i in range(F, E):
         assert same(get(vals, i), window[i - F])

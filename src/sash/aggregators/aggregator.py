@@ -13,7 +13,7 @@ from sash.aggregators import columns
 from sash.aggregators.answers import LeafAnswers, dress, in_table, of_objects
 from sash.aggregators.binding import equal
 from sash.aggregators.keeping import Kept
-from sash.aggregators.registry import MODULES, for_operator
+from sash.aggregators.registry import MODULES, check_slides_by_policy, for_operator
 from sash.aggregators.rings import settings
 from sash.aggregators.running import Job
 from sash.operators.base import Operator
@@ -60,6 +60,7 @@ class Aggregator:
         self._payloads: list[dict[int, tuple[Any, ...]]] = [{} for _ in operator.leaves]
         self._nulls: list[Any] = [NullRows() for _ in operator.leaves]
         self._kept: Kept | None = None  # until the first value settles the types
+        self._undo: Any = None  # what notes all that changes, to be able to undo it
         self._sample: tuple[list[type], Partial] | None = None
         # The type whose values need no more than to be lifted; known with the first value.
         self._easy: type | None = None
@@ -77,8 +78,7 @@ class Aggregator:
 
     def insert(self, value: Any) -> int | None:
         """Add a value at the young end of the window."""
-        easy: Any = self._easy
-        if type(value) is easy and (easy is not int or -LIMIT <= value < LIMIT):
+        if self.is_easy(value):
             kept = self._kept
             assert kept is not None
             kept.insert(kept.monoid.lift(value))
@@ -91,6 +91,11 @@ class Aggregator:
             self._kept.insert(p)
         self._note(self._in, cells, payloads)
         return None
+
+    def is_easy(self, value: Any) -> bool:
+        """Whether a value needs no more than to be lifted."""
+        easy: Any = self._easy
+        return type(value) is easy and (easy is not int or -LIMIT <= value < LIMIT)
 
     def _note(self, mark: Any, cells: list[Any], payloads: list[Any]) -> None:
         """The row is in: remember its nulls under this mark, and what answers are taken from."""
@@ -173,13 +178,14 @@ class Aggregator:
                 f"answer for less."
             )
 
-    def evict_while(self, policy: Callable[[Any, Any], bool]) -> int:
+    def evict_while(self, policy: Callable[[Any, Any], bool], *, debug: bool = False) -> int:
         """Remove the oldest values by a slide policy, as many as it says, and tell how many.
 
         policy(total, old) is given the answer for the window, as it is before anything leaves, and
         the answer for some of its oldest values; it is True if these must leave. It must be True
         up to some number of values and False beyond: a search finds this number in O(log n) calls.
-        If the policy raises an error, nothing has left.
+        If the policy raises an error, nothing has left. With debug=True it is tried on every number
+        of values, and refused if it is True for more of them and False for fewer.
 
         >>> from sash.operators.sums import Sum
         >>> window = Aggregator("amta", Sum())
@@ -190,16 +196,12 @@ class Aggregator:
         >>> window.query()
         10
         """
-        if not hasattr(self._module, "evict_while"):
-            able = [name for name, module in MODULES.items() if hasattr(module, "evict_while")]
-            raise TypeError(
-                f"{self.algorithm} does not evict by a slide policy; {' and '.join(able)} do."
-            )
+        check_slides_by_policy(self._module)
         total, count = self.query(), 0
         if self._kept is not None:
             monoid = self._kept.monoid
             count = self._kept.evict_while(
-                lambda _, old: bool(policy(total, self._lowered(monoid, old, oldest=True)))
+                lambda _, old: bool(policy(total, self._lowered(monoid, old, oldest=True))), debug
             )
         elif len(self) and policy(total, total):  # nothing but nulls: some answer as all do
             count = len(self)
@@ -438,35 +440,37 @@ class Aggregator:
 
     # Rows in bulk
 
-    def _job(self, values: Any, few: int = FEW_ROWS) -> tuple[Job | None, Kept | None, int]:
-        """A compiled job for these rows; None if they are better inserted one by one."""
+    def _job(
+        self, values: Any, few: int = FEW_ROWS, taking: bool = False
+    ) -> tuple[Job | None, Kept | None, int]:
+        """A compiled job for these rows; None if they are better inserted one by one.
+
+        taking: the caller keeps what answers are taken from.
+        """
         leaves, _ = columns.leaves(values, self.operator)
         rows = len(leaves[0].inputs[0])
         by_hand = any(c.is_time or c.is_bool for leaf in leaves for c in leaf.inputs)
-        if rows < few or by_hand or any(leaf.takes for leaf in self._leaves):
+        if rows < few or by_hand or (not taking and any(leaf.takes for leaf in self._leaves)):
             return None, None, rows
-        if self._kept is None and rows:
-            self._settle_types(
-                tuple(tuple(self._dtype or c.dtype for c in leaf.inputs) for leaf in leaves)
-            )
+        self.settle_by(values)
         if self._kept is None or not self._kept.monoid.fixed_width:
             return None, None, rows
         leaves = [
-            columns.Leaf(leaf.operator, tuple(map(self._cast, leaf.inputs, types)), leaf.payload)
+            columns.Leaf(leaf.operator, tuple(map(cast, leaf.inputs, types)), leaf.payload)
             for leaf, types in zip(leaves, self._types, strict=True)
         ]
         return Job(self._module, self.operator, leaves, self._in), self._kept, rows
 
-    def _cast(self, column: columns.Column, dtype: np.dtype[Any]) -> columns.Column:
-        if column.numbers is None or column.numbers.dtype == dtype or dtype.kind == "O":
-            return column
-        if not np.can_cast(column.numbers.dtype, dtype, "safe"):
-            raise TypeError(
-                f"this window holds {dtype} values and was given {column.numbers.dtype}; "
-                f"say dtype='{np.promote_types(dtype, column.numbers.dtype)}' when it is made."
-            )
-        return columns.Column(
-            column.source, column.kind, column.numbers.astype(dtype), column.valid
+    def settle_by(self, values: Any) -> None:
+        """Rows in bulk settle the types, if none did before: all of them, not the first alone."""
+        if self._kept is not None:
+            return
+        leaves, _ = columns.leaves(values, self.operator)
+        given = [c for leaf in leaves for c in leaf.inputs]
+        if any(c.is_time or c.is_bool for c in given) or not all(map(tells_type, given)):
+            return
+        self._settle_types(
+            tuple(tuple(self._dtype or c.dtype for c in leaf.inputs) for leaf in leaves)
         )
 
     def _each(self, values: Any) -> Any:
@@ -509,6 +513,8 @@ class Aggregator:
         self._answer = STALE
 
     def _evicted(self, count: int) -> None:
+        if self._undo is not None:
+            self._undo.note(count)
         if not self._plain or self._nulls[0]:
             for row in range(self._out, self._out + count):
                 self._forget(row)
@@ -540,6 +546,26 @@ class Aggregator:
         for nulls, payloads in zip(self._nulls, self._payloads, strict=True):
             nulls.pop(row, None)
             payloads.pop(row, None)
+
+
+def cast(column: columns.Column, dtype: np.dtype[Any]) -> columns.Column:
+    """A column of the type that a window holds; refused if that loses something."""
+    if dtype.kind == "O" and column.numbers is not None:
+        return columns.Column(column.source, column.kind, None, None)
+    if column.numbers is None or column.numbers.dtype == dtype:
+        return column
+    if not np.can_cast(column.numbers.dtype, dtype, "safe"):
+        raise TypeError(
+            f"this window holds {dtype} values and was given {column.numbers.dtype}; "
+            f"say dtype='{np.promote_types(dtype, column.numbers.dtype)}' when it is made."
+        )
+    return columns.Column(column.source, column.kind, column.numbers.astype(dtype), column.valid)
+
+
+def tells_type(column: columns.Column) -> bool:
+    """Whether a column's values have a type: a list of nothing but None has none."""
+    empty = not len(column) or (column.valid is not None and not column.valid.any())
+    return not empty or (column.kind != "list" and len(column) > 0)
 
 
 class NullRows(dict[int, None]):

@@ -51,12 +51,14 @@ from sash.aggregators.primitives import (
     combine,
     fold,
     identity,
+    length_of,
     load,
     same,
     store,
 )
 
 RINGS = ("levels", "tails", "stack")
+APART = ("begin",)
 
 
 def room(capacity: int) -> tuple[int, int, int]:
@@ -172,6 +174,11 @@ def evict_while(rings: tuple[Ring, ...], state: State, policy: Any) -> State:
     return bulk_evict(rings, state, count)
 
 
+def nth(rings: tuple[Ring, ...], state: State, i: int) -> Partial:
+    """The i-th oldest value."""
+    return level_get(rings[0], 0, state[0] + i)
+
+
 def regrow(old: tuple[Ring, ...], rings: tuple[Ring, ...], state: State) -> State:
     move_levels(old[0], rings[0], state[0], state[1])
     move_front(old[1], rings[1])
@@ -179,10 +186,29 @@ def regrow(old: tuple[Ring, ...], rings: tuple[Ring, ...], state: State) -> Stat
     return state
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    """The stack has what the leftmost tree asks for, and has room for all that it can ask for."""
+    levels, tails, stack = rings
+    F, E, M, H, D, R0, R1 = state
+    fine: bool = 0 <= F <= M <= E and 0 <= H < 62
+    if fine and F < M:
+        fine = M & ((1 << H) - 1) == 0 and length_of(stack) > (M >> H) - (F >> H) - 1 + H
+        if fine:
+            b, left = F + 1, D
+            while b < M:
+                level = 0
+                while level < H and (b >> level) & 1 == 0:
+                    level += 1
+                b += 1 << level
+                left -= 1
+            fine = left == 0 and b == M
+    return fine
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     levels, tails, stack = rings
     F, E, M, H, D, R0, R1 = state
-    assert F <= M <= E
+    assert sound(rings, state)
     assert len(window) == E - F
     level = 0
     while nodes(level, E) > 0 and 1 << level <= E - F:

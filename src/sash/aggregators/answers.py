@@ -28,12 +28,15 @@ class LeafAnswers:
 
     def each(self, first: int, step: int) -> LeafAnswers:
         """Every `step`-th of the answers, from the first-th on."""
-        if step == 1:
-            return self
-        found = LeafAnswers(self.leaf, self.monoid, self.count // step)
-        found.fields = {name: values[first::step] for name, values in self.fields.items()}
-        found.objects = None if self.objects is None else self.objects[first::step]
-        found.there = None if self.there is None else self.there[first::step]
+        return self if step == 1 else self.take(np.arange(first, self.count, step))
+
+    def take(self, which: Array) -> LeafAnswers:
+        """Those of the answers that have these numbers, in this order."""
+        found = LeafAnswers(self.leaf, self.monoid, len(which))
+        found.fields = {name: values[which] for name, values in self.fields.items()}
+        if self.objects is not None:
+            found.objects = [self.objects[i] for i in which.tolist()]
+        found.there = None if self.there is None else self.there[which]
         return found
 
     def hide(self, hidden: Array) -> None:
@@ -140,7 +143,8 @@ def in_table(named: dict[str, Any], kind: Kind) -> Any:
 def _of_kind(taken: Any, kind: Kind) -> Any:
     """Values of one column as an array of another's kind."""
     if kind == "arrow":
-        return taken if isinstance(taken, (pa.Array, pa.ChunkedArray)) else pa.array(taken)
+        arrow = isinstance(taken, (pa.Array, pa.ChunkedArray))
+        return taken if arrow else of_objects(list(taken), kind)
     if isinstance(taken, (pa.Array, pa.ChunkedArray)):
         return taken.to_pylist() if kind == "list" else taken.to_numpy(zero_copy_only=False)
     if kind == "list":
@@ -165,8 +169,11 @@ def _as_times(values: Array, there: Array | None, source: Column) -> Any:
     return _plain(values, there, "arrow").cast(source.source.type)
 
 
-def of_objects(values: list[Any], kind: Kind, as_type: Any = None) -> Any:
-    """Python objects as an array of this kind, as far as it has a type for them."""
+def of_objects(values: list[Any], kind: Kind, as_type: Any = None, numbers: bool = False) -> Any:
+    """Python objects as an array of this kind, as far as it has a type for them.
+
+    numbers: they are numbers or None, also if none of them is there to tell.
+    """
     if kind == "list":
         return values
     if kind == "arrow":
@@ -176,8 +183,13 @@ def of_objects(values: list[Any], kind: Kind, as_type: Any = None) -> Any:
             except (pa.ArrowException, OverflowError):
                 continue
         return values  # what Arrow has no type for: a filter, an object of the caller's
-    if values and all(type(v) in (int, float) for v in values):
-        return np.array(values)
+    if numbers or any(v is not None for v in values):
+        kinds = {type(v) for v in values}
+        if kinds <= {int, float}:
+            return np.array(values)
+        if kinds <= {int, float, type(None)}:
+            there = np.array([v is not None for v in values], bool)
+            return with_missing(np.array([0 if v is None else v for v in values]), there)
     array = np.empty(len(values), object)
     for i, value in enumerate(values):  # at once, NumPy would take lists of one length apart
         array[i] = value

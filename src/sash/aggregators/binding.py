@@ -13,14 +13,19 @@ from time import perf_counter_ns, sleep
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from sash.aggregators import driving
+from sash.aggregators import driving, driving_many
 from sash.aggregators.primitives import PRIMITIVES, Partial
 from sash.operators.laws import close, scale_of
 from sash.operators.monoid import Monoid
 
 SHARED = (
     *("size", "span", "bulk_insert", "bulk_evict"),
-    *("slide", "slide_ranges", "slide_bounds", "timed_slide", "timed_bounds"),
+    *("slide", "slide_ranges", "slide_bounds", "follow", "timed_slide", "timed_bounds"),
+)
+COMPILED_ONLY = (
+    "slide_policy",
+    *("follow_keys", "follow_policy_keys", "move_keys"),
+    *("find_spans", "first_unsound", "save_values", "load_values"),
 )
 
 
@@ -32,6 +37,12 @@ def functions_of(algorithm: ModuleType) -> dict[str, FunctionType]:
         if isinstance(value, FunctionType) and value.__module__ == algorithm.__name__
     }
     return {**{name: getattr(driving, name) for name in SHARED}, **own}
+
+
+def all_functions_of(algorithm: ModuleType) -> dict[str, FunctionType]:
+    """`functions_of`, and the loops that are of use only if they are compiled."""
+    loops = {name: getattr(driving_many, name) for name in COMPILED_ONLY}
+    return {**loops, "sound": driving.sound, **functions_of(algorithm)}
 
 
 def called_by(function: FunctionType) -> Iterator[tuple[str, FunctionType]]:

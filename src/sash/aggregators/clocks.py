@@ -105,6 +105,8 @@ def _nanoseconds(given: columns.Column) -> Any:
     if given.kind == "numpy":
         if given.source.dtype.kind != "M":
             raise TypeError("times must be integers or datetimes, not lengths of time.")
+        if given.source.dtype == np.dtype("datetime64[ns]"):
+            return given.numbers
         found = given.source.astype("datetime64[ns]")
         if (found.astype(given.source.dtype) != given.source).any():
             raise OverflowError("one of them does not fit 64 bits of nanoseconds")

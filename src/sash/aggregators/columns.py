@@ -75,7 +75,9 @@ class Column:
     def item(self, i: int) -> Any:
         """One value as a Python object."""
         if self.kind == "list":
-            return self.source[i]
+            if self.numbers is None or self.is_bool:
+                return self.source[i]
+            return self.numbers[i].item()
         if self.kind == "arrow":
             return self.source[i].as_py() if self.numbers is None else self.numbers[i].item()
         return self.source[i] if self.numbers is None else self.numbers[i].item()

@@ -33,6 +33,7 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload
 
 from sash.aggregators.generating import Writer
+from sash.aggregators.slide_policies import NotCompiledError, SlidePolicy
 from sash.operators.errors import OperatorError
 from sash.operators.monoid import Monoid
 
@@ -148,12 +149,17 @@ class Compiled:
     """The entry points of one algorithm for one operator; each is compiled when first called."""
 
     def __init__(
-        self, algorithm: ModuleType, monoid: Monoid, nulls: tuple[bool, ...], nan: bool = False
+        self,
+        algorithm: ModuleType,
+        monoid: Monoid,
+        nulls: tuple[bool, ...],
+        nan: bool = False,
+        policy: SlidePolicy | None = None,
     ) -> None:
         self.monoid = monoid
-        self.writer = Writer(algorithm, monoid, nulls, nan)
-        text = self.writer.text()
-        self.module = _load(text, {k: _callable(v) for k, v in self.writer.injected.items()})
+        self.writer = Writer(algorithm, monoid, nulls, nan, policy)
+        self.text = self.writer.text()
+        self.module = _load(self.text, {k: _callable(v) for k, v in self.writer.injected.items()})
 
     def call(self, entry: str, *args: Any) -> Any:
         """Run an entry point; an operator that does not compile gets a sentence."""
@@ -165,8 +171,21 @@ class Compiled:
             raise ZeroDivisionError(f"{self.monoid.name} divides by zero on some window") from error
         except (UnpicklingError, EOFError):  # the machine code on disk is damaged
             _forget_code(self.module)
-            self.module = _load(self.writer.text(), {}, fresh=True)
+            self.module = _load(self.text, {}, fresh=True)
             return getattr(self.module, f"run_{entry}")(*args)
+
+    def ready(self, entry: str, *args: Any) -> None:
+        """Compile an entry point that depends on a policy, which may be such that this fails."""
+        function = getattr(self.module, f"run_{entry}")
+        if function.signatures:
+            return
+        try:
+            function.compile(tuple(map(numba.typeof, args)))
+        except (UnpicklingError, EOFError):
+            return  # `call` knows what to do
+        except Exception as error:  # Numba's own, and whatever it stumbles over
+            reason = _first_reason(error)
+            raise NotCompiledError(f"the policy does not compile: {reason}") from error
 
     @cached_property
     def answer_types(self) -> list[tuple[str, np.dtype[Any]]]:
@@ -245,11 +264,17 @@ class Compiled:
 
 
 @cache
-def compile_plain(function: FunctionType) -> Callable[..., Any]:
-    """A function over arrays, compiled as it stands and kept in the same cache."""
+def compile_plain(function: FunctionType, **settled: int) -> Callable[..., Any]:
+    """A function over arrays, compiled as it stands and kept in the same cache.
+
+    `settled` are the values of names in capitals that its file leaves open.
+    """
     source = textwrap.dedent(inspect.getsource(function))
-    header = "from __future__ import annotations\nfrom numba import njit\n\n\n"
-    text = f"{header}@njit(nogil=True, cache=True)\n{source}"
+    known = {**function.__globals__, **settled}
+    constants = [n for n in function.__code__.co_names if n.isupper() and isinstance(known[n], int)]
+    lines = ["from __future__ import annotations", "from numba import njit"]
+    lines += [f"{name} = {known[name]}" for name in constants]
+    text = "\n".join(lines) + f"\n\n\n@njit(nogil=True, cache=True)\n{source}"
     compiled: Callable[..., Any] = getattr(_load(text, {}), function.__name__)
     return compiled
 

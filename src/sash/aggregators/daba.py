@@ -65,10 +65,18 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
     return combine(front_sum(aggs, F, B), back_sum(aggs, B, E))
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    return in_order(state[0], state[1], state[2], state[3], state[4], state[5])
+
+
+def in_order(F: int, E: int, L: int, R: int, A: int, B: int) -> bool:
+    return 0 <= F <= L <= R <= A <= B <= E
+
+
 def check_pointers(state: State, window: Any) -> None:
     """The sizes of the lists, which make the work end just in time."""
     F, E, L, R, A, B = state
-    assert F <= L <= R <= A <= B <= E
+    assert in_order(F, E, L, R, A, B)
     assert len(window) == E - F
     if not F == B == E:
         assert (B - L) + 1 == (B - F) - (E - B)

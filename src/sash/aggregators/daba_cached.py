@@ -14,6 +14,7 @@ from typing import Any
 
 from sash.aggregators.aba import back_sum, front_sum
 from sash.aggregators.daba import check_invariants as check_daba
+from sash.aggregators.daba import in_order
 from sash.aggregators.primitives import (
     Partial,
     Ring,
@@ -68,7 +69,12 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
     return combine(front_sum(aggs, F, B), back_sum(aggs, B, E))
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    return in_order(state[0], state[1], state[2], state[3], state[4], state[5])
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
+    assert sound(rings, state)
     check_daba(rings, state[:6], window)
     F, E, L, R, A, B, rest = state
     if L < R:

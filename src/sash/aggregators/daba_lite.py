@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from sash.aggregators.aba import front_sum
-from sash.aggregators.daba import check_pointers
+from sash.aggregators.daba import check_pointers, in_order
 from sash.aggregators.primitives import (
     Partial,
     Ring,
@@ -76,9 +76,14 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
     return combine(front_sum(slots, F, B), back)
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    return in_order(state[0], state[1], state[2], state[3], state[4], state[5])
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     (slots,) = rings
     F, E, L, R, A, B, rest, back = state
+    assert sound(rings, state)
     check_pointers((F, E, L, R, A, B), window)
     for start, end, until in ((F, L, B), (L, R, R), (A, B, B)):
         for i in range(start, end):

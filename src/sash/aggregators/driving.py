@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sash.aggregators.primitives import Partial, Ring, State, answer, clock, read
+from sash.aggregators.primitives import Partial, Ring, State, answer, clock, policy, read
 
 
 def insert(rings: tuple[Ring, ...], state: State, v: Partial) -> State:
@@ -27,6 +27,11 @@ def query_last(rings: tuple[Ring, ...], state: State, count: int) -> Partial:
     raise NotImplementedError
 
 
+def evict_while(rings: tuple[Ring, ...], state: State, policy: Any) -> State:
+    """The algorithm's own, if it can find how many leave by a slide policy."""
+    raise NotImplementedError
+
+
 def size(state: State) -> int:
     """How many values the window holds; an algorithm that counts otherwise has its own."""
     return state[1] - state[0]  # type: ignore[no-any-return]
@@ -35,6 +40,20 @@ def size(state: State) -> int:
 def span(state: State) -> tuple[int, int]:
     """The positions of its rings that an algorithm uses: start ≤ i < end."""
     return state[0], state[1]
+
+
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    """Whether a state can be that of a window, as far as its positions tell.
+
+    One that was read from somewhere might be none. An algorithm with more positions than where the
+    window begins and ends has its own.
+    """
+    return 0 <= state[0] <= state[1]  # type: ignore[no-any-return]
+
+
+def value(rings: tuple[Ring, ...], state: State, i: int) -> Partial:
+    """The algorithm's own, if it must be rebuilt of its values: the i-th of them."""
+    raise NotImplementedError
 
 
 def bulk_insert(rings: tuple[Ring, ...], state: State, rows: Any, count: int) -> State:
@@ -97,6 +116,72 @@ def slide_bounds(
             state = bulk_evict(rings, state, starts[j] - S)
             S = starts[j]
         answer(out, j, query(rings, state))
+    return state
+
+
+def follow(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    first_row: int,
+    S: int,
+    E: int,
+    starts: Any,
+    ends: Any,
+    first: int,
+    last: int,
+    S_then: int,
+    E_then: int,
+    out: Any,
+) -> State:
+    """`slide_bounds` for a window that holds values S ≤ i < E, and S_then ≤ i < E_then after it.
+
+    Values are counted from the first that ever came; value E is the first row. Rows that no answer
+    is for are never inserted.
+    """
+    shift = first_row - E
+    for j in range(first, last + 1):
+        start, end = S_then, E_then
+        if j < last:
+            start, end = starts[j], ends[j]
+        if start > S:
+            if E > S:
+                state = bulk_evict(rings, state, min(start, E) - S)
+            S = start
+            E = max(S, E)
+        while end > E:
+            state = insert(rings, state, read(rows, E + shift))
+            E += 1
+        if j < last:
+            answer(out, j, query(rings, state))
+    return state
+
+
+def slide_policy(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    at: Any,
+    g: int,
+    last: int,
+    room: int,
+    base: int,
+    starts: Any,
+    out: Any,
+) -> State:
+    """Insert each row in at[g] ≤ i < last, let the policy evict, and answer it.
+
+    Row i is the value with the number base + i; starts[i] is that of the oldest that is left. The
+    loop ends before a row for which there is no room, and at[g] tells where.
+    """
+    i = at[g]
+    while i < last and size(state) < room:
+        state = insert(rings, state, read(rows, i))
+        state = evict_while(rings, state, policy)
+        starts[i] = base + i + 1 - size(state)
+        answer(out, i, query(rings, state))
+        i += 1
+    at[g] = i
     return state
 
 

@@ -236,6 +236,12 @@ def entry(rings: tuple[Ring, ...], state: State, i: int) -> tuple[int, int]:
     return load_int(rings[3], slot), load_int(rings[4], slot)
 
 
+def value(rings: tuple[Ring, ...], state: State, i: int) -> Partial:
+    """That of the i-th entry."""
+    store_int(rings[6], state[4], state[7])
+    return load(rings[0], find_entry(rings, state, i))
+
+
 def oldest_value(rings: tuple[Ring, ...], state: State) -> Partial:
     return load(rings[0], state[3] * WIDTH + state[5])
 

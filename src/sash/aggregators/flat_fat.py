@@ -51,8 +51,6 @@ from sash.aggregators.primitives import (
 
 RINGS = ("tree",)
 INDEXES = ("handles", "work")
-MENDS = True
-"""An error in ⊕ half-way would leave sums behind that are not of the window: it is undone."""
 
 
 def room(capacity: int) -> tuple[int, ...]:
@@ -359,11 +357,23 @@ def regrow(old: tuple[Ring, ...], rings: tuple[Ring, ...], state: State) -> Stat
     return 0, end, N, H
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    tree, handles, work = rings
+    F, E, N, H = state
+    fine: bool = 0 <= F <= E and capacity_of(tree) >= E - F
+    if fine:
+        there = 0
+        for p in range(F, E):
+            there += 1 if get_int(handles, p) >= 0 else 0
+        fine = there == N
+    return fine
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     tree, handles, work = rings
     F, E, N, H = state
     C = capacity_of(tree)
-    assert F <= E <= F + C
+    assert sound(rings, state)
     assert len(window) == N
     for h in range(1, C):
         assert same(load(tree, h), combine(load(tree, 2 * h), load(tree, 2 * h + 1)))

@@ -21,8 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from sash.aggregators.binding import called_by, functions_of
-from sash.aggregators.sources import Renaming, globals_used, literal, may_be_null, tree_of
+from sash.aggregators.binding import COMPILED_ONLY, all_functions_of, called_by
+from sash.aggregators.generating_many import moving, windows
+from sash.aggregators.generating_policy import NO_RISKS, policy_text
+from sash.aggregators.slide_policies import SlidePolicy
+from sash.aggregators.sources import (
+    Renaming,
+    globals_used,
+    is_ours,
+    literal,
+    may_be_null,
+    tree_of,
+)
 from sash.operators.errors import OperatorError
 from sash.operators.monoid import Monoid
 
@@ -52,9 +62,18 @@ class Writer:
     """Writes the module for one algorithm and one operator."""
 
     def __init__(
-        self, algorithm: ModuleType, monoid: Monoid, nulls: tuple[bool, ...], nan: bool = False
+        self,
+        algorithm: ModuleType,
+        monoid: Monoid,
+        nulls: tuple[bool, ...],
+        nan: bool = False,
+        policy: SlidePolicy | None = None,
     ) -> None:
-        """nulls: which leaves' rows may be null; nan: write NaN for an answer that is null."""
+        """nulls: which leaves' rows may be null; nan: write NaN for an answer that is null.
+
+        policy: the slide policy by which values leave, if any do.
+        """
+        self.policy = policy
         self.nan = nan
         self.algorithm = algorithm
         self.monoid = monoid
@@ -62,9 +81,11 @@ class Writer:
         self.injected: dict[str, Any] = {}
         self.written: dict[int, str] = {}
         self.leaves = [(f"m{k}_", leaf) for k, leaf in enumerate(monoid.leaves())]
-        functions = [f for leaf in monoid.leaves() for f in leaf.functions.values()]
-        ours = all((f.__module__ or "").startswith("sash.") for f in functions)
-        self.more = OURS if ours else ""
+        self.policy_text, self.policy_risks = "", NO_RISKS
+        if policy is not None:
+            self.policy_text, self.policy_risks = policy_text(self, policy)
+        # A policy that divides by zero is to say so, as it does in Python.
+        self.more = OURS if is_ours(monoid) and not self.policy_risks.divides else ""
         self.called = CALLED.format(more=self.more)
 
     def text(self) -> str:
@@ -72,6 +93,9 @@ class Writer:
         parts = [HEADER.format(title=title, types=SCALARS)]
         parts += [self.operator(prefix, leaf) for prefix, leaf in self.leaves]
         parts += [self.whole(), self.rings(), self.rows(), self.answers()]
+        layout = state_layout(self.algorithm)
+        parts += [self.packing(layout), windows(self, layout), moving(self)]
+        parts.append(self.policy_text)
         parts += list(self.algorithm_functions())
         parts += list(self.entries())
         return "\n".join(parts)
@@ -111,13 +135,22 @@ class Writer:
         ]
         return f"{prefix}Partial({', '.join(each)})"
 
-    def function(self, function: FunctionType, name: str, leaf: Monoid) -> str:
-        """A user's function as text, its options settled and its globals under our names."""
+    def function(
+        self, function: FunctionType, name: str, leaf: Monoid, takes: int | None = None
+    ) -> str:
+        """A user's function as text, its options settled and its globals under our names.
+
+        takes: how many arguments it is called with, if it may have more that have defaults.
+        """
         source = leaf.sources.get(function.__name__) if "_own_" in name else None
         tree = tree_of(function, source)
-        keywords = function.__kwdefaults__ or {}
+        keywords = dict(function.__kwdefaults__ or {})
+        if takes is not None and function.__code__.co_argcount > takes:
+            names = function.__code__.co_varnames[takes : function.__code__.co_argcount]
+            defaults = (function.__defaults__ or ())[-len(names) :]
+            keywords.update(zip(names, defaults, strict=True))
         if tree is None:
-            if keywords:
+            if keywords and takes is None:
                 raise OperatorError(
                     f"{leaf.name}.{function.__name__} has options and its source cannot be read; "
                     f"define the operator in a file, or use partial=object."
@@ -139,6 +172,8 @@ class Writer:
         tree.decorator_list = []
         tree.returns = None
         tree.args.kwonlyargs, tree.args.kw_defaults = [], []
+        if takes is not None:
+            tree.args.args, tree.args.defaults = tree.args.args[:takes], []
         for argument in tree.args.args:
             argument.annotation = None
         return "".join(lines) + INLINE + ast.unparse(ast.fix_missing_locations(tree)) + "\n\n"
@@ -300,10 +335,12 @@ class Writer:
                 if isinstance(value, int) and used.isupper():
                     yield f"{used} = {value}\n"
             source = textwrap.dedent(inspect.getsource(function))
+            # A policy is the module's own: passed on, it could not be kept on disk.
+            source = source.replace(", policy: Any)", ")").replace(", policy)", ")")
             head = self.called if name in apart else INLINE
             yield head + source.replace(f"def {function.__name__}(", f"def {name}(", 1)
 
-        roots = functions_of(self.algorithm)
+        roots = all_functions_of(self.algorithm)
         for name in self.entry_names():
             if name not in written:
                 yield from write(name, roots[name])
@@ -311,20 +348,18 @@ class Writer:
     def entry_names(self) -> list[str]:
         """The functions that are called from outside, of those the algorithm has."""
         names = (*ENTRIES, *getattr(self.algorithm, "ENTRIES", ()))
-        there = functions_of(self.algorithm)
-        if "query_last" not in there:
-            names = tuple(name for name in names if name != "slide_ranges")
-        return [name for name in names if name in there]
+        there = all_functions_of(self.algorithm)
+        lacking = {entry for entry, need in NEEDED.items() if need not in there}
+        lacking |= set() if self.policy else POLICY_ENTRIES
+        return [name for name in names if name in there and name not in lacking]
 
     def entries(self) -> Iterator[str]:
-        layout = state_layout(self.algorithm)
-        yield self.packing(layout)
         head = ENTRY.format(more=self.more)
-        functions = functions_of(self.algorithm)
+        functions = all_functions_of(self.algorithm)
         for name in self.entry_names():
             parameters = _parameters(functions[name])
             call = f"{name}({parameters})"
-            if "state" in parameters:
+            if "state" in parameters.split(", "):
                 call = f"pack({call.replace('state', 'unpack(state)')})"
             yield f"{head}def run_{name}({parameters}):\n    return {call}\n"
 
@@ -344,9 +379,17 @@ class Writer:
 
 ENTRIES = (
     *("bulk_insert", "bulk_evict", "regrow"),
-    *("slide", "slide_ranges", "slide_bounds", "timed_slide", "timed_bounds"),
+    *("slide", "slide_ranges", "slide_bounds", "follow", "timed_slide", "timed_bounds"),
+    *COMPILED_ONLY,
 )
 """What every algorithm can be asked to do; one with more to offer names it in its own `ENTRIES`."""
+
+POLICY_ENTRIES = {"slide_policy", "follow_policy_keys"}
+NEEDED = {
+    **{"slide_ranges": "query_last", "save_values": "value", "load_values": "value"},
+    **dict.fromkeys(POLICY_ENTRIES, "evict_while"),
+}
+"""What an algorithm must have of its own to be asked for some of these."""
 
 
 @cache

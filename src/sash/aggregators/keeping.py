@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from itertools import accumulate
 from types import ModuleType
 from typing import Any
 
@@ -27,6 +28,7 @@ from sash.aggregators.rings import (
     lengths,
     ring_length,
 )
+from sash.aggregators.slide_policies import check_monotone
 from sash.aggregators.sources import may_raise
 from sash.operators.monoid import Monoid, Partial
 
@@ -47,70 +49,97 @@ class Kept:
         self.capacity = SMALLEST
         self.rings: list[Any] = as_lists(algorithm, monoid, self.capacity, settled)
         self.in_arrays = False
+        self.single_calls = 0
+        self.journals: list[Journal] | None = None
+        """What single calls write over is noted here, if it is not None."""
         self.compiled: Compiled | None = None
         self._insert, self._evict, self._size = self.run.insert, self.run.evict, self.run.size
         self._used = getattr(self.run, "used", self.run.size)
+        self._journals = self.may_stop_inserting or not monoid.fixed_width
         # Partials of a few numbers may stay in their slots until others come.
-        self._journals = getattr(algorithm, "MENDS", False) and (
-            self.may_stop or not monoid.fixed_width
-        )
         self._forgets = not (lays_out(algorithm) or monoid.fixed_width)
 
     # Single calls
 
     def insert(self, p: Partial) -> None:
-        if self.in_arrays:
-            self.to_lists()
-        if self._used(self.state) >= self.capacity:
+        if self._used(self.state if not self.in_arrays else self._as_items()) >= self.capacity:
             self.make_room()
-        self.state = self._at_once(self._insert, p)
+        self.put_back(self._at_once(self._insert, p))
 
     def evict(self, count: int) -> None:
         held = self.held()
-        if self.in_arrays and self.compiled is not None and held > FEW:
+        loops = self.in_arrays and self.compiled is not None and self.journals is None
+        if loops and held > FEW:
+            assert self.compiled is not None
             rings = tuple(self.rings)
             self.state = self.compiled.call("bulk_evict", rings, self.state, count)
         else:
-            if self.in_arrays:
-                self.to_lists()
             before = self.state
             if count == 1:
-                self.state = self._at_once(self._evict)
+                self.put_back(self._at_once(self._evict))
             else:
-                self.state = self._at_once(self.run.bulk_evict, count)
+                self.put_back(self._at_once(self.run.bulk_evict, count))
             if self._forgets:
                 start = self.run.span(before)[0]
                 self._forget(start, start + count)
         if held - count < self.capacity // 4:
             self.give_back(held - count)
 
-    def evict_while(self, policy: Callable[[Partial, Partial], bool]) -> int:
-        """Evict by a slide policy on partials; how many have left."""
-        self.to_lists()
+    def at_hand(self) -> tuple[list[Any], Any]:
+        """Rings and state as plain Python takes them.
+
+        A long window that a compiled loop has filled stays in arrays for a while: single calls read
+        and write the fields of partials where they are, until there have been as many as the window
+        has values; moving them to lists would not have cost more.
+        """
+        if self.in_arrays:
+            self.single_calls += 1
+            if self.held() <= max(FEW, self.single_calls):
+                self.to_lists()
+        rings, state = self.rings, self.state
+        if self.in_arrays:
+            rings = [InFields(r, self._partial) if isinstance(r, tuple) else r for r in rings]
+            state = self._as_items()
+        if self.journals is not None:
+            rings = [Journal(ring) for ring in rings]
+            self.journals += rings
+        return rings, state
+
+    def put_back(self, state: Any) -> None:
+        self.state = flatten(state) if self.in_arrays else state
+
+    def evict_while(self, policy: Callable[[Partial, Partial], bool], debug: bool = False) -> int:
+        """Evict by a slide policy on partials; how many have left.
+
+        debug: try it on every number of oldest values first, and refuse one that is ambiguous.
+        """
         held = self.held()
-        self.state = self.run.evict_while(self.rings, self.state, policy)
+        rings, state = self.at_hand()
+        if debug:
+            total = self.run.query(rings, state)
+            values = (self.run.nth(rings, state, i) for i in range(held))
+            check_monotone(policy(total, old) for old in accumulate(values, self.monoid.combine))
+        self.put_back(self.run.evict_while(rings, state, policy))
         self.give_back(self.held())
         return held - self.held()
 
     def _at_once(self, call: Callable[..., Any], *args: Any) -> Any:
         """A call that an error in ⊕ ends with nothing changed, where it would else be half done."""
-        if not self._journals:
-            return call(self.rings, self.state, *args)
-        rings = [Journal(ring) for ring in self.rings]
+        rings, state = self.at_hand()
+        if not self._journals or self.journals is not None:
+            return call(rings, state, *args)
+        rings = [Journal(ring) for ring in rings]
         try:
-            return call(rings, self.state, *args)
+            return call(rings, state, *args)
         except BaseException:
             for ring in rings:
                 ring.undo()
             raise
 
     def query(self) -> Partial:
-        if self.in_arrays:
-            self.to_lists()
         return self._at_once(self.run.query)
 
     def query_last(self, count: int) -> Partial:
-        self.to_lists()
         return self._at_once(self.run.query_last, count)
 
     # By handle
@@ -198,6 +227,14 @@ class Kept:
 
     def _move(self, capacity: int) -> None:
         """To rings of another capacity."""
+        before = self.rings, self.capacity, self.state
+        try:
+            self._move_to(capacity)
+        except BaseException:  # of ⊕
+            self.rings, self.capacity, self.state = before
+            raise
+
+    def _move_to(self, capacity: int) -> None:
         old, self.capacity = self.rings, capacity
         make = as_arrays if self.in_arrays else as_lists
         self.rings = make(self.algorithm, self.monoid, capacity, self.settled)
@@ -244,9 +281,13 @@ class Kept:
     def _forget(self, first: int, last: int) -> None:
         """Let go of partials that have left the window."""
         start, end = self.run.span(self.state)
+        rings = self.rings[: len(self.algorithm.RINGS)]
+        if self.journals is not None:
+            rings = [Journal(ring) for ring in rings]
+            self.journals += rings
         for position in range(first, last):
             if not start <= position < end:
-                for ring in self.rings[: len(self.algorithm.RINGS)]:
+                for ring in rings:
                     ring[position & (len(ring) - 1)] = None
 
     # Lists and arrays
@@ -254,6 +295,7 @@ class Kept:
     def to_arrays(self, compiled: Compiled, count: int) -> None:
         """For a compiled loop: each field in an array of its own, with room for so many."""
         self.compiled = compiled
+        self.single_calls = 0
         if not self.in_arrays:
             if not self.held():  # nothing to take along: straight to the right size
                 self.capacity = max(self.capacity, ring_length(count))
@@ -308,35 +350,63 @@ class Kept:
         if not self.in_arrays:
             items: tuple[Any, ...] = self.state
             return items
-        width = sum(len(leaf.fields or ()) for leaf in self.monoid.leaves())
-        state: list[Any] = []
-        at = 0
-        for is_partial in state_layout(self.algorithm):
-            step = width if is_partial else 1
-            part = list(self.state[at : at + step])
-            state.append(self._partial(part) if is_partial else part[0])
-            at += step
-        return tuple(state)
+        return as_items(self.algorithm, self.monoid, self.state)
 
     def _partial(self, fields: list[Any]) -> Partial:
-        if not self.monoid.members:
-            return self.monoid.partial._make(fields)
-        parts, at = [], 0
-        for leaf in self.monoid.leaves():
-            width = len(leaf.fields or ())
-            parts.append(leaf.partial._make(fields[at : at + width]))
-            at += width
-        return self.monoid.partial._make(parts)
+        return as_partial(self.monoid, fields)
+
+
+def as_items(algorithm: ModuleType, monoid: Monoid, flat: Any) -> tuple[Any, ...]:
+    """A state with its partials whole, given as a flat tuple of numbers."""
+    width = sum(len(leaf.fields or ()) for leaf in monoid.leaves())
+    state: list[Any] = []
+    at = 0
+    for is_partial in state_layout(algorithm):
+        step = width if is_partial else 1
+        part = list(flat[at : at + step])
+        state.append(as_partial(monoid, part) if is_partial else part[0])
+        at += step
+    return tuple(state)
+
+
+def as_partial(monoid: Monoid, fields: list[Any]) -> Partial:
+    """A partial, given its fields."""
+    if not monoid.members:
+        return monoid.partial._make(fields)
+    parts, at = [], 0
+    for leaf in monoid.leaves():
+        width = len(leaf.fields or ())
+        parts.append(leaf.partial._make(fields[at : at + width]))
+        at += width
+    return monoid.partial._make(parts)
 
 
 def _arrays(ring: Any) -> tuple[Any, ...]:
     return ring if isinstance(ring, tuple) else (ring,)
 
 
+class InFields:
+    """A ring whose partials lie in arrays, one for each field, as a list of partials."""
+
+    def __init__(self, arrays: tuple[Any, ...], make: Callable[[list[Any]], Partial]) -> None:
+        self.arrays = arrays
+        self.make = make
+
+    def __len__(self) -> int:
+        return len(self.arrays[0])
+
+    def __getitem__(self, i: int) -> Partial:
+        return self.make([array[i].item() for array in self.arrays])
+
+    def __setitem__(self, i: int, p: Partial) -> None:
+        for array, value in zip(self.arrays, flatten(p), strict=True):
+            array[i] = value
+
+
 class Journal:
     """A ring that remembers what was written over."""
 
-    def __init__(self, ring: list[Any]) -> None:
+    def __init__(self, ring: Any) -> None:
         self.ring = ring
         self.before: list[tuple[int, Any]] = []
 

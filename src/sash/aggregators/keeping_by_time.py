@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from sash.aggregators.compiling import Compiled
-from sash.aggregators.keeping import FEW, Kept
+from sash.aggregators.keeping import Kept
 from sash.aggregators.marks import Entry
-from sash.aggregators.rings import as_arrays, flatten
+from sash.aggregators.rings import as_arrays
 from sash.aggregators.running import Job
 from sash.operators.monoid import Partial
 
@@ -19,29 +17,12 @@ LATE_COST = 24
 
 
 class KeptByTime(Kept):
-    """What fiba keeps. A long window that a compiled loop has filled stays in arrays for a while.
-
-    Single calls read and write the fields of partials where they are, until there have been as
-    many as the window has values: moving them to lists would not have cost more.
-    """
-
-    single_calls = 0
+    """What fiba keeps."""
 
     def insert_at(self, time: int, row: int, p: Partial) -> None:
         self.make_room()
         rings, state = self.at_hand()
         self.put_back(self.run.insert_at(rings, state, time, row, p))
-
-    def insert(self, p: Partial) -> None:
-        self.make_room()
-        rings, state = self.at_hand()
-        self.put_back(self.run.insert(rings, state, p))
-
-    def query(self) -> Partial:
-        return self.run.query(*self.at_hand())
-
-    def query_last(self, count: int) -> Partial:
-        return self.run.query_last(*self.at_hand(), count)
 
     def query_between(self, start: int, end: int) -> Partial:
         return self.run.query_between(*self.at_hand(), start, end)
@@ -71,38 +52,3 @@ class KeptByTime(Kept):
             rings = self.copied() if self.may_stop_inserting else tuple(self.rings)
             self.state = job.call("insert_rows", rings, self.state, *given)
         self.rings = list(rings)
-
-    def to_arrays(self, compiled: Compiled, count: int) -> None:
-        self.single_calls = 0
-        super().to_arrays(compiled, count)
-
-    def at_hand(self) -> tuple[list[Any], Any]:
-        """Rings and state as plain Python takes them."""
-        self.single_calls += 1
-        if self.in_arrays and self.held() <= max(FEW, self.single_calls):
-            self.to_lists()
-        if not self.in_arrays:
-            return self.rings, self.state
-        rings = [InFields(r, self._partial) if isinstance(r, tuple) else r for r in self.rings]
-        return rings, self._as_items()
-
-    def put_back(self, state: Any) -> None:
-        self.state = flatten(state) if self.in_arrays else state
-
-
-class InFields:
-    """A ring whose partials lie in arrays, one for each field, as a list of partials."""
-
-    def __init__(self, arrays: tuple[Any, ...], make: Callable[[list[Any]], Partial]) -> None:
-        self.arrays = arrays
-        self.make = make
-
-    def __len__(self) -> int:
-        return len(self.arrays[0])
-
-    def __getitem__(self, i: int) -> Partial:
-        return self.make([array[i].item() for array in self.arrays])
-
-    def __setitem__(self, i: int, p: Partial) -> None:
-        for array, value in zip(self.arrays, flatten(p), strict=True):
-            array[i] = value

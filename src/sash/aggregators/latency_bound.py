@@ -81,7 +81,7 @@ class LatencyBound(TimedAggregator):
             newest = number if newest is None else max(newest, number)
         super().bulk_insert(values, times)
 
-    def _job(self, values: Any, few: int = 0) -> tuple[None, None, int]:
+    def _job(self, values: Any, few: int = 0, taking: bool = False) -> tuple[None, None, int]:
         return None, None, 0  # one by one
 
     def _insert_at(self, value: Any, clock: Clock, at: int) -> None:

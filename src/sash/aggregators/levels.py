@@ -98,22 +98,20 @@ def leaving(levels: Ring, F: int, E: int, total: Partial, policy: Any) -> int:
     ones, until one is too much; the rest is found inside that one. So few values are found fast.
     """
     i, level, old = F, 0, identity()
-    more = F < E
+    more, wider = F < E, True
     while more:
         node = level_get(levels, level, i >> level)
         longer = node if i == F else combine(old, node)
-        more = policy(total, longer)
-        if more:
+        if policy(total, longer):
             old = longer
             i += 1 << level
+        else:
+            wider = False
+        if wider:
             more = i < E
             if more:
                 level = widest(i, level, E)
-    if i < E:
-        while level > 0:
+        else:
             level -= 1
-            longer = combine(old, level_get(levels, level, i >> level))
-            if policy(total, longer):
-                old = longer
-                i += 1 << level
+            more = level >= 0
     return i - F

@@ -130,15 +130,33 @@ def evict_while(rings: tuple[Ring, ...], state: State, policy: Any) -> State:
     return bulk_evict(rings, state, count)
 
 
+def nth(rings: tuple[Ring, ...], state: State, i: int) -> Partial:
+    """The i-th oldest value."""
+    return level_get(rings[0], 0, state[0] + i)
+
+
 def regrow(old: tuple[Ring, ...], rings: tuple[Ring, ...], state: State) -> State:
     move_levels(old[0], rings[0], state[0], state[1])
     move_front(old[1], rings[1])
     return state
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    """H is no higher than the window needs: the tails have no room for more."""
+    F, E, H, left = state
+    fine: bool = 0 <= F <= E and 0 <= H < 62
+    if fine:
+        level, a, c = 0, F, max(E - 1, F)
+        while c - a > 1:
+            level, a, c = level + 1, a >> 1, c >> 1
+        fine = level == H
+    return fine
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     levels, tails = rings
     F, E, H, left = state
+    assert sound(rings, state)
     assert len(window) == E - F
     if F == E:
         assert H == 0

@@ -73,6 +73,7 @@ ENTRIES = (
 )
 INDEXES = ("chosen",)
 """The length of every chunk, or 0 if it follows the window; the steps of lcs at each insert."""
+SETTLED = INDEXES
 
 
 def settings(
@@ -391,11 +392,15 @@ def combine_over(slots: Ring, count: int, out: Any) -> None:
     answer(out, 0, total)
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    F, E, B, A, C, N, ca, csa = state
+    return 0 <= F <= B <= A <= C <= E and C <= N  # type: ignore[no-any-return]
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     slots, chosen = rings
     F, E, B, A, C, N, ca, csa = state
-    assert F <= B <= A <= C <= E
-    assert C <= N
+    assert sound(rings, state)
     assert len(window) == E - F
     for start, end, until in ((F, B, B), (A, C, C)):
         for i in range(start, end):

@@ -125,6 +125,36 @@ def answer(out: Any, i: int, p: Partial) -> None:
     raise NotImplementedError
 
 
+def window_of(pools: Any, offsets: Any, lengths: Any, levels: Any, k: int) -> tuple[Ring, ...]:
+    """The rings of one window of many, which lie in shared arrays. Only in compiled loops."""
+    raise NotImplementedError
+
+
+def load_state(kept: Any, k: int) -> State:
+    """The state of one window of many: an item of each column. Only in compiled loops."""
+    raise NotImplementedError
+
+
+def store_state(kept: Any, k: int, state: State) -> None:
+    """Write the state of one window of many. Only in compiled loops."""
+    raise NotImplementedError
+
+
+def moved(old: tuple[Ring, ...], rings: tuple[Ring, ...], state: State) -> State:
+    """Copy what a window holds to rings of another length. Only in compiled loops."""
+    raise NotImplementedError
+
+
+def rebased(rows: Any, base: int) -> Any:
+    """The same rows, where row i is the value with the number base + i. Only in compiled loops."""
+    raise NotImplementedError
+
+
+def policy(total: Partial, old: Partial) -> bool:
+    """Whether the oldest values, whose sum is old, leave the window. Only in compiled loops."""
+    raise NotImplementedError
+
+
 def same(a: Partial, b: Partial) -> bool:
     """Whether two partials are equal, up to the rounding of floats. Only in invariants."""
     raise NotImplementedError
@@ -139,5 +169,6 @@ PRIMITIVES = (
     *("identity", "combine", "inverse", "get", "put", "load", "store", "read", "answer"),
     *("get_int", "put_int", "load_int", "store_int", "length_of", "equal", "commutative", "clock"),
     *("load_shared", "store_shared", "take_shared", "pause"),
+    *("window_of", "load_state", "store_state", "moved", "rebased", "policy"),
     *("same", "fold"),
 )

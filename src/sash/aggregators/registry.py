@@ -125,6 +125,14 @@ def for_operator(name: str, operator: Operator) -> ModuleType:
     return module
 
 
+def check_slides_by_policy(module: ModuleType) -> None:
+    """Refuse an algorithm that does not find how many leave by a slide policy."""
+    if not hasattr(module, "evict_while"):
+        name = module.__name__.rpartition(".")[2]
+        able = [known for known, other in MODULES.items() if hasattr(other, "evict_while")]
+        raise TypeError(f"{name} does not evict by a slide policy; {' and '.join(able)} do.")
+
+
 def fitting(module: ModuleType, monoid: Monoid) -> ModuleType:
     """The file that serves an operator once types are settled; refused if there is none.
 

@@ -4,7 +4,8 @@
 this order. They are as long as the power of two that the window needs, and slots are found by
 position, unless the algorithm says otherwise: `room` tells the length of each, and `regrow` moves
 everything from old rings to new ones. Rings laid out so begin with the identity in every slot. A
-length may depend on settings: those that `room` names as parameters are given to it.
+length may depend on settings: those that `room` names as parameters are given to it. `SETTLED` are
+rings of numbers whose slots are not found by position, because options settle what is in them.
 """
 
 from __future__ import annotations

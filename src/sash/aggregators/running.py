@@ -83,6 +83,12 @@ class _CodeKey:
         return hash(self.key)
 
 
+def code_for(algorithm: ModuleType, operator: Operator, types: Any) -> Compiled:
+    """The compiled code for columns of these types without nulls; it may not need any rows."""
+    nulls = (False,) * len(types)
+    return _compiled(algorithm, _CodeKey(operator), types, nulls, False)
+
+
 class Job:
     """Rows, an operator and an algorithm; `call` runs one of the algorithm's loops over them."""
 
@@ -95,24 +101,44 @@ class Job:
         nan: bool = False,
     ) -> None:
         """base: the position of the first row; nan: NaN may stand for an answer that is null."""
-        self.leaves = leaves
-        types = types_of(leaves)
-        self.monoid = operator.bind_leaves(types)
+        self.types = types_of(leaves)
+        self.monoid = operator.bind_leaves(self.types)
         check(leaves, self.monoid)
-        self.algorithm = algorithm = fitting(algorithm, self.monoid)
+        self.algorithm = fitting(algorithm, self.monoid)
+        self.nan = nan
         self.compiled: Compiled | None = None
         self.python: SimpleNamespace | None = None
-        valid = [leaf.valid for leaf in leaves]
-        self.valid = valid
         if self.monoid.fixed_width:
-            nulls = tuple(mask is not None for mask in valid)
-            self.compiled = _compiled(algorithm, _CodeKey(operator), types, nulls, nan)
-            self.rows: Any = self._arrays(valid, base)
+            self.key = _CodeKey(operator)
+            self._take(leaves, base)
         else:
-            self.python = bind(algorithm, self.monoid)
-            self.rows = Rows([[c.objects() for c in leaf.inputs] for leaf in leaves], base)
+            self.leaves = leaves
+            self.valid = [leaf.valid for leaf in leaves]
+            self.python = bind(self.algorithm, self.monoid)
+            self.rows: Any = Rows([[c.objects() for c in leaf.inputs] for leaf in leaves], base)
 
-    def _arrays(self, valid: list[Array | None], base: int) -> tuple[Any, ...]:
+    def _take(self, leaves: list[Leaf], base: int) -> None:
+        """The rows, and code that looks for nulls only where there are some."""
+        self.leaves = leaves
+        self.valid = [leaf.valid for leaf in leaves]
+        nulls = tuple(mask is not None for mask in self.valid)
+        self.compiled = _compiled(self.algorithm, self.key, self.types, nulls, self.nan)
+        self.rows = self.arrays(self.valid, base)
+
+    def without_rows(self) -> Job:
+        """To be kept for rows to come, without those that it was made for."""
+        job = Job.__new__(Job)
+        job.__dict__.update(self.__dict__, leaves=[], valid=[], rows=())
+        return job
+
+    def over(self, leaves: list[Leaf], base: int = 0) -> Job:
+        """The same for other rows of these types; only for an operator of fixed width."""
+        job = Job.__new__(Job)
+        job.__dict__.update(self.__dict__)
+        job._take(leaves, base)
+        return job
+
+    def arrays(self, valid: list[Array | None], base: int) -> tuple[Any, ...]:
         flat: list[Any] = []
         for leaf, bound, mask in zip(self.leaves, self.monoid.leaves(), valid, strict=True):
             flat += [c.numbers for c in leaf.inputs[: bound.inputs]]

@@ -204,10 +204,15 @@ def boundary_before(starts: Any, ends: Any, count: int, wanted: int) -> int:
     return found
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    F, E, B, C, N, middle, last = state
+    return 0 <= F <= B <= C <= E < N  # type: ignore[no-any-return]
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     (slots,) = rings
     F, E, B, C, N, middle, last = state
-    assert F <= B <= C <= E < N
+    assert sound(rings, state)
     assert len(window) == E - F
     for i in range(F, B):
         assert same(get(slots, i), fold(window[i - F : B - F]))

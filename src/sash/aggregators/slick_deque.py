@@ -113,9 +113,20 @@ def query_last(rings: tuple[Ring, ...], state: State, count: int) -> Partial:
     return identity() if count == 0 else get(nodes, first_from(places, H, T, E - count))
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    nodes, places = rings
+    F, E, H, T, youngest = state
+    fine: bool = 0 <= F <= E and 0 <= H <= T and max(E - F, 1) > T - H
+    if fine:
+        for k in range(H, T + 1 if F < E else H):
+            fine = fine and F <= get_int(places, k) < E
+    return fine
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     nodes, places = rings
     F, E, H, T, youngest = state
+    assert sound(rings, state)
     assert len(window) == E - F
     assert same(youngest, window[-1] if window else identity())
     i = F

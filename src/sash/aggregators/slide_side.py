@@ -133,11 +133,16 @@ def regrow(old: tuple[Ring, ...], rings: tuple[Ring, ...], state: State) -> Stat
     return F, E, B, back
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    F, E, B, back = state
+    return 0 <= F <= B <= E  # type: ignore[no-any-return]
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     vals, front, fronts, backs, ranges, ends, bounds = rings
     F, E, B, back = state
     assert len(window) == E - F
-    assert F <= B <= E
+    assert sound(rings, state)
     for i in range(F, E):
         assert same(get(vals, i), window[i - F])
     for i in range(F, B):

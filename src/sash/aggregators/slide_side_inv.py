@@ -71,11 +71,16 @@ def sum_from_total(totals: Ring, state: State, start: int) -> Partial:
     return inverse(total, get(totals, start))
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    F, E, B, done, total = state
+    return 0 <= F <= B <= E  # type: ignore[no-any-return]
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     (totals,) = rings
     F, E, B, done, total = state
     assert len(window) == E - F
-    assert F <= B <= E
+    assert sound(rings, state)
     for i in range(F, B):
         assert same(inverse(done, get(totals, i)), fold(window[i - F : B - F]))
     for i in range(B, E):

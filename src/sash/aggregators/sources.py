@@ -7,7 +7,7 @@ import dis
 import inspect
 import math
 import textwrap
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -122,10 +122,46 @@ def may_raise(monoid: Monoid, answering: bool = True) -> bool:
         for name, function in leaf.functions.items():
             if name == "lower" and not answering:
                 continue
-            tree = tree_of(function, leaf.sources.get(name))
-            if tree is None or any(map(_is_risky, ast.walk(tree))):
+            if _may_raise(function, leaf.sources.get(name)):
                 return True
     return False
+
+
+RISKY: dict[tuple[CodeType, str | None], bool] = {}
+"""What has been found out: reading a function's source takes a millisecond."""
+
+
+def _may_raise(function: FunctionType, source: str | None) -> bool:
+    key = function.__code__, source
+    if key not in RISKY:
+        tree = tree_of(function, source)
+        RISKY[key] = tree is None or any(map(_is_risky, ast.walk(tree)))
+    return RISKY[key]
+
+
+def is_ours(monoid: Monoid) -> bool:
+    """Whether all of its functions are this library's, which divide by nothing that can be zero."""
+    functions = [f for leaf in monoid.leaves() for f in leaf.functions.values()]
+    return all((f.__module__ or "").startswith("sash.") for f in functions)
+
+
+def may_raise_compiled(monoid: Monoid) -> bool:
+    """`may_raise` for compiled code, where our own functions stop only if they say so."""
+    if not is_ours(monoid):
+        return may_raise(monoid)
+    return any(
+        _says_raise(function, leaf.sources.get(name))
+        for leaf in monoid.leaves()
+        for name, function in leaf.functions.items()
+    )
+
+
+def _says_raise(function: FunctionType, source: str | None = None) -> bool:
+    tree = tree_of(function, source)
+    if tree is None or any(isinstance(node, ast.Raise) for node in ast.walk(tree)):
+        return True
+    called = (f for f in globals_used(function).values() if isinstance(f, FunctionType))
+    return any(map(_says_raise, called))
 
 
 def _is_risky(node: ast.AST) -> bool:

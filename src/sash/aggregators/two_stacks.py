@@ -87,9 +87,15 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
     return combine(top(front_aggs, NF), top(back_aggs, NB))
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    NF, NB = state
+    return NF >= 0 and NB >= 0  # type: ignore[no-any-return]
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     front_vals, front_aggs, back_vals, back_aggs = rings
     NF, NB = state
+    assert sound(rings, state)
     assert len(window) == NF + NB
     for i in range(NF):
         assert same(get(front_vals, i), window[NF - 1 - i])

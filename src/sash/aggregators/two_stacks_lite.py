@@ -76,10 +76,15 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
     return combine(get(slots, F), back) if F < B else back
 
 
+def sound(rings: tuple[Ring, ...], state: State) -> bool:
+    F, E, B, back = state
+    return 0 <= F <= B <= E  # type: ignore[no-any-return]
+
+
 def check_invariants(rings: tuple[Ring, ...], state: State, window: Any) -> None:
     (slots,) = rings
     F, E, B, back = state
-    assert F <= B <= E
+    assert sound(rings, state)
     assert len(window) == E - F
     for i in range(F, B):
         assert same(get(slots, i), fold(window[i - F : B - F]))
