@@ -8,6 +8,7 @@ from sash import testing
 from sash.aggregators.aggregator import Aggregator
 from sash.aggregators.making import aggregator
 from sash.aggregators.registry import algorithms
+from sash.aggregators.saving import SavedError
 from sash.operators.base import Operator, operator
 from sash.operators.collections import (
     BottomK,
@@ -33,13 +34,17 @@ from sash.operators.sketches import (
 )
 from sash.operators.sums import Count, GeometricMean, Mean, Product, Sum
 from sash.operators.together import Together
+from sash.windows.answers import Answers
+from sash.windows.definitions import delta, last, punctuated, session, slide_while, tumbling
 from sash.windows.explaining import explain
 from sash.windows.rolling import rolling
+from sash.windows.window import KeyedWindow, Window
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Aggregator",
+    "Answers",
     "ApproxCountDistinct",
     "ApproxQuantile",
     "ArgMax",
@@ -55,6 +60,7 @@ __all__ = [
     "First",
     "FirstN",
     "GeometricMean",
+    "KeyedWindow",
     "Kurtosis",
     "Last",
     "LastN",
@@ -69,16 +75,24 @@ __all__ = [
     "OperatorError",
     "Product",
     "Range",
+    "SavedError",
     "Skewness",
     "StdDev",
     "Sum",
     "Together",
     "TopK",
     "Variance",
+    "Window",
     "aggregator",
     "algorithms",
+    "delta",
     "explain",
+    "last",
     "operator",
+    "punctuated",
     "rolling",
+    "session",
+    "slide_while",
     "testing",
+    "tumbling",
 ]

@@ -105,6 +105,8 @@ def _in_units(times: Column, width: Any) -> tuple[Array, int]:
     if times.numbers.dtype == np.uint64 and times.numbers.max(initial=0) > MOST:
         raise ValueError("integer times must be below 2**63.")
     numbers = times.numbers.astype(np.int64, copy=False)
+    if len(numbers) and not -(2**62) < int(numbers[0]) <= 2**62 > int(numbers[-1]):
+        raise ValueError("times must be within 62 bits: their differences would not fit.")
     counted = steps(width)
     if not times.is_time:
         if counted is None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
-import numpy as np
-
 from sash.aggregators.aggregator import checked_operator
-from sash.aggregators.choose import Choice, Latency, Need, choose, need_of
-from sash.aggregators.duration import nanoseconds
+from sash.aggregators.choose import Choice, Latency, Need, Shape, choose, need_of
+from sash.aggregators.duration import length
 from sash.operators.base import Operator
+from sash.windows.definitions import Definition, Last, SlideWhile, definition
 
 
 def explain(
@@ -28,8 +26,9 @@ def explain(
 ) -> Choice:
     """Print which algorithm `algorithm="auto"` takes for an operator and a window, and why.
 
-    window     a number of rows, a length of time, several of either (answers for each from one
-               window), or a function policy(total, old) that tells whether the oldest must leave
+    window     a definition, such as `sash.session("30min")`; a number of rows or a length of time;
+               several of these (answers for each from one window); or a function policy(total, old)
+               that tells whether the oldest must leave
     lateness   how far rows may be out of order: a length of time, or "any"
     latency    "throughput", or "worst_case" if no single answer may take long
     ranges     "any", if answers are wanted for any part of the window, not known beforehand
@@ -37,10 +36,13 @@ def explain(
     arrays     False for values that come one by one
 
     >>> from sash.operators.extremes import Max
-    >>> choice = explain(Max(), "1h", latency="worst_case", lateness="5min")  # doctest: +ELLIPSIS
+    >>> choice = explain(Max(), "1h", lateness="any")  # doctest: +ELLIPSIS
     fiba: rows come in any order; ...
     >>> choice.algorithm
     'fiba'
+    >>> choice = explain(Max(), "1h", lateness="5min", arrays=False)  # doctest: +ELLIPSIS
+    two_stacks_lite: rows come one by one; ...
+      rows wait until none before them can come, 5min, and then go in in order
     """
     if ranges not in (None, "any"):
         raise ValueError(
@@ -49,6 +51,8 @@ def explain(
     need = _need(op, window, lateness, latency, threads, dtype, arrays)
     choice = choose(replace(need, ranges="any") if ranges else need)
     print(choice)
+    if lateness not in (None, "any"):
+        print(f"  rows wait until none before them can come, {lateness}, and then go in in order")
     return choice
 
 
@@ -61,9 +65,9 @@ def _need(
         raise ValueError("no window at all: give at least one size.")
     order = "fifo"
     if lateness is not None:
-        if lateness != "any":
-            nanoseconds(lateness)
-        order = "any" if lateness == "any" else "bounded"
+        if lateness != "any" and isinstance(length(lateness), int):
+            raise TypeError(f"lateness is a length of time, such as '10min', not {lateness!r}.")
+        order = "any" if lateness == "any" else "fifo"
     shapes = {_shape(one) for one in ([window] if ranges is None else ranges)}
     return need_of(
         op,
@@ -77,12 +81,13 @@ def _need(
     )
 
 
-def _shape(window: Any) -> str:
-    if callable(window):
+def _shape(window: Any) -> Shape:
+    return "policy" if callable(window) else shape_of(definition(window))
+
+
+def shape_of(window: Definition) -> Shape:
+    """How rows leave a window: one for one, many at once, or as a policy says."""
+    if isinstance(window, SlideWhile):
         return "policy"
-    if isinstance(window, (str, timedelta, np.timedelta64)):
-        nanoseconds(window)
-        return "bulk"  # when time has passed, any number of rows leave at once
-    if isinstance(window, (int, np.integer)) and not isinstance(window, bool) and window > 0:
-        return "fixed"
-    raise TypeError(f"a window is a number of rows, a length of time or a policy; not {window!r}.")
+    one_by_one = isinstance(window, Last) and isinstance(window.size, int)
+    return "fixed" if one_by_one and isinstance(window.every, int) else "bulk"  # type: ignore[attr-defined]

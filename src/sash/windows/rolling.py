@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import pairwise
@@ -20,11 +21,13 @@ from sash.aggregators.registry import for_operator
 from sash.aggregators.running import Job
 from sash.operators.base import Operator
 from sash.windows.bounds import CLOSED, count_bounds, time_bounds, times_column
+from sash.windows.definitions import Definition, Last, definition
+from sash.windows.window import Window
 
 
 def rolling(
     values: Any,
-    window: int | str | timedelta | np.timedelta64,
+    window: int | str | timedelta | np.timedelta64 | Definition,
     op: Operator,
     *,
     times: Any = None,
@@ -38,7 +41,8 @@ def rolling(
 
     values     a NumPy or Arrow array, a pandas or polars series, a list; several columns as a
                table, a data frame or a dict, of which `op` names those it reads
-    window     a number of rows (1000), or a length of time ("1h", a timedelta) with `times`
+    window     a number of rows (1000), a length of time ("1h", a timedelta) with `times`, or any
+               definition, such as `sash.session("30min")`
     times      the time of each row, which must not go back; with integers, write "60i"
     every      answer only each so-many-th row
     min_size   no answer until the window holds so many rows
@@ -47,13 +51,22 @@ def rolling(
     threads    split the work over so many threads; the answers are the same to the bit
 
     NumPy comes back as NumPy (a missing answer is NaN, NaT or None), Arrow and what speaks it as
-    Arrow, a list as a list. An operator with several answers gives a dict or a table.
+    Arrow, a list as a list. An operator with several answers gives a dict or a table. Windows that
+    do not end at rows give an `Answers`: all that there are, with their times.
 
     >>> import sash
     >>> sash.rolling([3, 1, 4, 1, 5], 3, sash.Max())
     [3, 3, 4, 4, 5]
     """
     _check(op, every, min_size, closed, threads)
+    if isinstance(window, (Definition, Mapping)):
+        window = definition(window)
+        if every is not None or closed != "right":
+            raise ValueError(f"{window!r} says itself when it answers: leave every and closed out.")
+        if not isinstance(window, Last) or not isinstance(window.every, int):
+            return _defined(values, window, op, times, min_size, algorithm)
+        size, every, closed = window.size, window.every, window.closed
+        window = size if isinstance(size, int) else str(size)
     leaves, kind = read_leaves(values, op)
     rows = len(leaves[0].inputs[0])
     name = choose(need_of(op, threads=threads)).algorithm if algorithm == "auto" else algorithm
@@ -74,6 +87,14 @@ def rolling(
         _settle(job, found, bounds, min_size)
         answers.append(found)
     return dress(op, answers, kind)
+
+
+def _defined(
+    values: Any, window: Definition, op: Operator, times: Any, min_size: int, algorithm: str
+) -> Any:
+    """A window of any kind, over all rows, to its end."""
+    kept = Window(op, window, algorithm=algorithm, min_size=min_size)
+    return kept.all_of(values, times)
 
 
 class _Bounds:

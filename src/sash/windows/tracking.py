@@ -1,0 +1,233 @@
+"""Where each key's window stands: which rows it holds, when it answers next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sash.windows import cutting
+from sash.windows.kept_rows import KeptRows, longer
+from sash.windows.shapes import Shape
+
+Array = np.ndarray[Any, Any]
+CAME, START, END, NEXT, NEWEST, BEGUN = range(6)
+NOTHING = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Rows of one key side by side: those of codes[g] are first[g] ≤ i < last[g].
+
+    The first `seen` of them have come before and are not in the window yet.
+    """
+
+    codes: Any
+    first: Any
+    last: Any
+    seen: Any
+    finish: Any
+    """Whose rows end here."""
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """What rows and time have done to the windows of some keys, before it is made so."""
+
+    groups: Groups
+    before: Any
+    """Of each key, the six numbers that `cutting` tells of, as they were."""
+    after: Any
+    starts: Any
+    ends: Any
+    times: Any
+    since: Any
+    rows: Any
+    """For each answer, the row that it came at; the end of the group's rows if time brought it."""
+    upto: Any
+    """For each group, the end of its answers."""
+
+
+class Tracker:
+    """The windows of all keys, as far as `cut` knows them."""
+
+    def __init__(self, shape: Shape, least: int, idle: int = cutting.FOREVER) -> None:
+        """least: no answer for fewer rows; idle: after so long without a row a key begins anew."""
+        self.shape = shape
+        # What a policy leaves is not known here.
+        self.least = 0 if shape.size == cutting.POLICY else least
+        self.idle = idle
+        self._states = [np.zeros(0, np.int64) for _ in range(6)]
+        self._only: Any = None  # the states of the only key as lists, while rows come one by one
+        self.kept = KeptRows()
+
+    @property
+    def states(self) -> list[Array]:
+        """Of each key, the six numbers that `cutting` tells of."""
+        if self._only is not None:
+            for state, (number,) in zip(self._states, self._only, strict=True):
+                state[0] = number
+            self._only = None
+        return self._states
+
+    @states.setter
+    def states(self, states: list[Array]) -> None:
+        self._only, self._states = None, states
+
+    @property
+    def measures(self) -> bool:
+        """Whether rows leave by a time or a column of theirs, which must be kept then."""
+        return self.shape.size in (cutting.TIME, cutting.DELTA)
+
+    def add(self, keys: int) -> None:
+        """There are so many keys now."""
+        self.states = [longer(state, keys) for state in self.states]
+        self.kept.add(keys)
+
+    def cut(
+        self,
+        groups: Groups,
+        times: Any,
+        along: Any,
+        marks: Any,
+        now: int = cutting.NEVER,
+        few: bool = False,
+    ) -> Cuts:
+        """What these rows do, and then the time `now`; in plain Python if they are few."""
+        kept = self.kept.columns[0] if self.measures and self.kept.columns else NOTHING
+        size, width, every, offset = self.shape.numbers
+        codes = groups.codes
+        before = [s[codes] for s in self.states]
+        offsets, masks = self.kept.offsets[codes], self.kept.rooms[codes] - 1
+        grouped: tuple[Any, ...] = (groups.first, groups.last, groups.seen)
+        if few:
+            states = [s.tolist() for s in before]
+            found: tuple[Any, ...] = ({}, {}, {}, {}, {})  # grow as they are written
+            upto: Any = [0] * len(codes)
+            given = (states, offsets.tolist(), masks.tolist(), kept, times, along, marks)
+            loop = self.shape.loops[0]
+            rest = (size, width, every, offset, self.least, self.idle, now, groups.finish)
+            self._check(loop(*grouped, *given, *rest, True, found, upto))
+            starts, ends, at, since, rows = (list(each.values()) for each in found)
+            return Cuts(groups, before, states, starts, ends, at, since or at, rows, upto)
+        loop = self.shape.loops[1]
+        if kept is NOTHING and self.measures:
+            kept = np.zeros(1, along.dtype)
+        upto = np.zeros(len(codes), np.int64)
+        rest = (
+            *(size, along.dtype.type(width), every, offset),
+            *(self.least, self.idle, now, groups.finish),
+        )
+
+        def run(count: int, writing: bool) -> tuple[int, Any, Any]:
+            states = tuple(s.copy() for s in before)
+            noted = 0 if self.shape.plain else count
+            found = tuple(np.zeros(each, np.int64) for each in (count, count, *[noted] * 3))
+            given = (states, offsets, masks, kept, times, along, marks)
+            got = loop(*grouped, *given, *rest, writing, found, upto)
+            return self._check(got), found, states
+
+        if self.shape.trigger == cutting.AT_ENDS:
+            most = run(0, False)[0]
+        elif self.shape.trigger == cutting.AT_ROWS:
+            most = int((groups.last - groups.first).sum())
+        else:
+            most = int((groups.last - groups.first + 1).sum())
+        count, found, states = run(most, True)
+        starts, ends, at, since, rows = (each[:count] for each in found)
+        return Cuts(groups, before, states, starts, ends, at, since, rows, upto)
+
+    def cut_one(self, time: int, along: Any, mark: Any) -> tuple[Any, Any, Any]:
+        """What one row of the only key does: its states before and after, and what is found."""
+        before = self._only
+        if before is None:
+            before = [state.tolist() for state in self._states]
+        after = [[number] for (number,) in before]
+        found: tuple[dict[int, Any], ...] = ({}, {}, {}, {}, {})
+        kept, at, mask = self.kept.only() if self.measures else (NOTHING, 0, 0)
+        given = ((0,), (1,), (0,), after, (at,), (mask,), kept, (time,), (along,), (mark,))
+        rest = (self.least, self.idle, cutting.NEVER, (False,), True, found, [0])
+        self._check(self.shape.loops[0](*given, *self.shape.numbers, *rest))
+        return before, after, found
+
+    def commit_one(self, before: Any, after: Any, along: Any) -> None:
+        """Make it so, and keep the row."""
+        self._only = after
+        if not self.measures:
+            return
+        start, end = after[START][0], after[END][0]
+        kept = self.kept
+        if not kept.columns:
+            kept.settle([np.array([along]).dtype])
+        if isinstance(along, float) and kept.columns[0].dtype.kind != "f":
+            kept.cast(0, np.float64)
+        if end - start > kept.only()[2] + 1:
+            numbers = (before[START][0], before[END][0], start, end)
+            kept.make_room(np.zeros(1, np.int64), *(np.array([n]) for n in numbers))
+            kept.tidy(np.array([start]), np.array([end - 1]))
+        if end > start:
+            column, at, mask = kept.only()
+            column[at + ((end - 1) & mask)] = along
+
+    def due(self, now: int, finish: bool) -> Array:
+        """Which keys have something to answer when time comes to `now`."""
+        came = self.states[CAME] > 0
+        if finish or self.shape.trigger not in (cutting.AT_ENDS, cutting.WHEN_OVER):
+            return came & finish
+        if self.shape.trigger == cutting.AT_ENDS:
+            return np.asarray(came & (self.states[NEXT] <= now))
+        over = self.states[NEWEST] < now - self.shape.numbers[1]
+        return np.asarray(came & over & (self.shape.size == cutting.SESSION))
+
+    def _check(self, got: tuple[int, int]) -> int:
+        answer, wrong = got
+        if wrong:
+            raise MisplacedError(int(answer), int(wrong))
+        return int(answer)
+
+    def commit(self, cuts: Cuts) -> None:
+        """Make it so."""
+        for state, after in zip(self.states, cuts.after, strict=True):
+            state[cuts.groups.codes] = after
+        self.kept.tidy(self.states[START], self.states[END])
+
+    def keep(self, cuts: Cuts, columns: list[Any]) -> None:
+        """Keep the rows that are in the windows now, by what rows leave by and answers take.
+
+        columns: an array, or a function of row numbers, for each column that is kept.
+        """
+        codes = np.asarray(cuts.groups.codes)
+        (S, E), (S_then, E_then) = [
+            [np.asarray(states[k], np.int64) for k in (START, END)]
+            for states in (cuts.before, cuts.after)
+        ]
+        self.kept.make_room(codes, S, E, S_then, E_then)
+        first = np.maximum(S_then, E)
+        rows = np.asarray(cuts.groups.first) + first - E
+        self.kept.put(codes, first, np.maximum(E_then, first), rows, columns)
+
+    def held(self) -> Array:
+        """How many rows each key's window holds, or will with the next."""
+        found: Array = self.states[CAME] - self.states[START]
+        return found
+
+    def forget(self, codes: Array) -> None:
+        for state in self.states:
+            state[codes] = 0
+        self.kept.forget(codes)
+
+    def copy(self) -> Tracker:
+        found = Tracker(self.shape, self.least, self.idle)
+        found.states = [s.copy() for s in self.states]
+        found.kept = self.kept.copy()
+        return found
+
+
+class MisplacedError(Exception):
+    """A row that cannot come where it does."""
+
+    def __init__(self, row: int, wrong: int) -> None:
+        super().__init__(row, wrong)
+        self.row = row
+        self.wrong = wrong
