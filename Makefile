@@ -12,7 +12,7 @@ INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/pyth
 LOCKED := $(INSTALL) --require-hashes --constraint requirements.lock --requirement pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-full demo bench-core bench-algorithms bench-pba lock clean
+.PHONY: help setup test test-full demo bench-core bench-algorithms bench-pba bench-windows fixtures lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,12 @@ bench-algorithms: setup ## time every algorithm: slides, waits, bulk evictions, 
 bench-pba: setup ## time pba's two threads against sba's one
 	$(BIN)/python benchmarks/pba.py
 
+bench-windows: setup ## time windows: time against rows, many keys against one, bursts
+	$(BIN)/python benchmarks/windows.py
+
+fixtures: $(VENV)/.synced-spark ## ask a local Spark (Java 17 or newer) for tests/fixtures anew
+	$(BIN)/python tests/fixtures/spark_windows.py
+
 lock: $(BIN)/uv ## update requirements.lock after pyproject.toml changed (UPGRADE=1: all)
 	$(BIN)/uv pip compile --quiet pyproject.toml --all-extras --group dev --group bench \
 	    --universal --generate-hashes --custom-compile-command "make lock" \
@@ -61,4 +67,8 @@ $(VENV)/.synced: pyproject.toml requirements.lock | $(BIN)/uv
 
 $(VENV)/.synced-bench: $(VENV)/.synced
 	$(LOCKED) --group bench
+	@touch $@
+
+$(VENV)/.synced-spark: $(VENV)/.synced
+	$(LOCKED) --extra spark
 	@touch $@

@@ -1,10 +1,11 @@
 """A short tour: answers over sliding windows of arrays, and what they cost.
 
-Run it with `make demo`.
+Run it with `make demo`; with --quick the timings are of few rows.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 
@@ -80,7 +81,7 @@ def _timed(run: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def timings(rows: int = 5_000_000) -> None:
+def timings(rows: int) -> None:
     """What an answer costs, whatever the window: in multiples of NumPy's running maximum."""
     values = np.random.default_rng(0).random(rows)
     floor = nanoseconds(lambda: np.maximum.accumulate(values), rows)
@@ -100,4 +101,4 @@ def timings(rows: int = 5_000_000) -> None:
 if __name__ == "__main__":
     answers()
     one_by_one()
-    timings()
+    timings(50_000 if "--quick" in sys.argv[1:] else 5_000_000)
