@@ -162,6 +162,11 @@ def test_another_window_is_refused() -> None:
     assert sash.Window.load(data, window="1h").window == sash.last("1h")
 
 
+def test_a_window_without_keys_is_none_with_keys() -> None:
+    with pytest.raises(SavedError, match=r"has no keys; load it with sash\.Window\.load"):
+        sash.KeyedWindow.load(sash.Window(sash.Max(), 3).save())
+
+
 def test_a_policy_that_is_a_function_is_given_again() -> None:
     limits = {"most": 10}
     policy = sash.slide_while(lambda total, old: total - old >= limits["most"])

@@ -75,6 +75,8 @@ def loaded(kind: type[W], data: bytes, op: Operator | None, window: Any) -> W:
     shape = _definition(content["window"], window)
     try:
         found = kind(op, shape, dtype=content["dtype"], **content["options"])
+        if not found._keyed and kind.needs_keys:
+            raise ValueError("it has no keys; load it with sash.Window.load")
         _restore_engine(found._engine, content["engine"])
         found._reader.keys = found._giver.keys = Keys.restored(content["keys"])
         _restore_stamps(found._stamps, content["stamps"])

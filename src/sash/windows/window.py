@@ -12,7 +12,7 @@ import numpy as np
 from sash.aggregators.aggregator import checked_operator, whole
 from sash.aggregators.choose import Latency, choose, need_of
 from sash.aggregators.duration import Steps, Time, length
-from sash.aggregators.registry import for_operator
+from sash.aggregators.registry import check_slides_by_policy, for_operator
 from sash.operators.base import Operator
 from sash.windows import cutting
 from sash.windows.answers import Answers
@@ -56,6 +56,8 @@ class Window:
     >>> window.push_many([2, 4, 1], times=[15, 16, 30])
     [3, 4, 1]
     """
+
+    needs_keys = False
 
     def __init__(
         self,
@@ -125,12 +127,10 @@ class Window:
         return bool(self.by)
 
     def _chosen(self, algorithm: str, latency: Latency) -> str:
-        policy = isinstance(self.window, SlideWhile)
         if algorithm != "auto":
-            if policy and not hasattr(for_operator(algorithm, self.op), "evict_while"):
-                raise ValueError(
-                    f"{algorithm} does not evict by a slide policy; amta and log_mta do."
-                )
+            module = for_operator(algorithm, self.op)
+            if isinstance(self.window, SlideWhile):
+                check_slides_by_policy(module)
             return algorithm
         need = need_of(self.op, shape=shape_of(self.window), latency=latency, arrays=False)
         return choose(need).algorithm
@@ -405,6 +405,8 @@ class KeyedWindow(Window):
     >>> window.query("b")
     30
     """
+
+    needs_keys = True
 
     def __init__(
         self, op: Operator, window: Any, by: str | Sequence[str] | None = None, **options: Any
