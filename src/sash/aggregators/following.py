@@ -41,6 +41,7 @@ def follow(
     window: Aggregator, values: dict[str, Column], rows: int, bounds: Bounds
 ) -> tuple[list[LeafAnswers] | None, list[Any] | None]:
     """Answers for all bounds: by leaf if a compiled loop found them, else as objects."""
+    _align(window, bounds)
     kept = window._kept
     compiles = rows >= FEW_ROWS or (kept is not None and kept.in_arrays and len(window) > FEW)
     compiles = compiles and bool(values)
@@ -72,6 +73,7 @@ def follow_slowly(window: Aggregator, rows: list[Any], bounds: Bounds) -> list[A
 
 def each_answer(window: Aggregator, rows: list[Any], bounds: Bounds) -> list[Any]:
     """The answers one by one; an error leaves the window half-way."""
+    _align(window, bounds)
     answers: list[Any] = []
     E = bounds.E
     steps = zip((*bounds.starts, bounds.S_then), (*bounds.ends, bounds.E_then), strict=True)
@@ -88,6 +90,12 @@ def each_answer(window: Aggregator, rows: list[Any], bounds: Bounds) -> list[Any
         if len(answers) < wanted:
             answers.append(window.query())
     return answers
+
+
+def _align(window: Aggregator, bounds: Bounds) -> None:
+    """An empty window goes on with whatever number is next."""
+    if not len(window):
+        window._in = window._out = bounds.E
 
 
 class Undo:
@@ -235,10 +243,15 @@ def _extended(given: Column, more: list[Any]) -> Column:
     return Column([*given.objects(), *more], "list", None, None)
 
 
-def _alike(one: list[Any], other: list[Any]) -> bool:
-    """Whether nothing was lost when values got another type."""
-    pairs = zip(one, other, strict=True)
-    return all(type(a) is type(b) and (a == b or (a != a and b != b)) for a, b in pairs)
+def _alike(one: Any, other: Any) -> bool:
+    """Whether nothing was lost when values got another type, in them or in their parts."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_alike(one[k], other[k]) for k in one)
+    return bool(one == other or (one != one and other != other))
 
 
 def _remember(window: Aggregator, job: Job, bounds: Bounds) -> None:

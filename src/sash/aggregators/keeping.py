@@ -7,6 +7,7 @@ length, once: a caller that stays with single calls, or with bulk calls, does no
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from itertools import accumulate
 from types import ModuleType
@@ -205,6 +206,14 @@ class Kept:
         emptied = getattr(self.run, "emptied", None)
         state: tuple[Any, ...] = emptied(self._as_items()) if emptied else self.run.new()
         return state
+
+    def emptied(self) -> Kept:
+        """One that holds nothing, for the same algorithm and operator."""
+        found = copy(self)
+        found.state, found.capacity = self.run.new(), SMALLEST
+        found.rings = as_lists(self.algorithm, self.monoid, SMALLEST, self.settled)
+        found.in_arrays, found.single_calls, found.journals = False, 0, None
+        return found
 
     # Room
 

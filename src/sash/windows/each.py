@@ -32,6 +32,8 @@ class Each:
     def __init__(self, make: Callable[[], Aggregator]) -> None:
         self.make = make
         self.windows: list[Aggregator] = []
+        self.one_type = False
+        """Whether all rows are of the same types, so that a new window may have those of an old."""
 
     @property
     def operator(self) -> Operator:
@@ -98,7 +100,10 @@ class Each:
 
     def forget(self, codes: Array) -> None:
         for code in codes.tolist():
-            self.windows[code] = self.make()
+            old, self.windows[code] = self.windows[code], self.make()
+            if self.one_type and old._kept is not None:  # to bind an operator takes a while
+                new = self.windows[code]
+                new._types, new._kept = old._types, old._kept.emptied()
 
     def payload(self, batch: Batch, order: Array | None) -> list[Any]:
         """Aggregators keep what their answers are taken from."""
@@ -106,6 +111,7 @@ class Each:
 
     def copy(self, tracker: Tracker) -> Each:
         found = Each(self.make)
+        found.one_type = self.one_type
         found.windows = [copied(window) for window in self.windows]
         return found
 

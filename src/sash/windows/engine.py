@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sash.aggregators.aggregator import FEW_ROWS, Aggregator, cast, tells_type
+from sash.aggregators.answer_types import declared_types
 from sash.aggregators.answers import Array
 from sash.aggregators.columns import Leaf
 from sash.aggregators.columns import leaves as read_leaves
@@ -23,7 +25,7 @@ from sash.windows.definitions import SlideWhile
 from sash.windows.each import Each
 from sash.windows.keys import by_key
 from sash.windows.pooled import Pooled
-from sash.windows.roles import Roles, in_order
+from sash.windows.roles import RefusedRowError, Roles, in_order
 from sash.windows.shapes import Shape
 from sash.windows.tracking import CAME, END, NEWEST, START, Cuts, Groups, MisplacedError, Tracker
 
@@ -45,6 +47,8 @@ class Given:
     """How many rows each is for."""
     keys: list[Any] | None = None
     """Whose they are, if codes no longer tell."""
+    rows: Any = None
+    """The row that each came at, or the number of rows if time brought it; None for all of them."""
 
     def then(self, more: Given, keys: list[Any]) -> Given:
         """These and then more; the keys are told now, as codes will be others'."""
@@ -89,6 +93,8 @@ class Engine:
         """Rows that have come and are in no window yet, as their right ends are open."""
         self.vetted: Any = None  # the types of the first rows that came to wait
         self.sample: Any = None
+        self.answered: tuple[dict[str, Any], list[Any]] | None = None
+        """The types of the last rows' columns, and those of their answers."""
         self.interprets = False
         """Whether the policy has turned out to be one that cannot be compiled."""
         if not keyed:
@@ -171,18 +177,20 @@ class Engine:
             cuts = self.tracker.cut(groups, times, along, marks, now, few)
         except MisplacedError as wrong:
             at = wrong.row if order is None or wrong.row >= len(order) else int(order[wrong.row])
-            raise ValueError(self._misplaced(batch, at, before, wrong.wrong)) from None
+            raise RefusedRowError(self._misplaced(batch, at, before, wrong.wrong)) from None
         keeper = self.keeper
         values = replace(batch, columns=self.roles.values(batch))
         if keeper is None:  # no row has ever come
             none = NOTHING
-            return Given(Found(self.operator, None, []), none, none, none, none)
+            return Given(Found(self.operator, None, []), none, none, none, none, rows=none)
         if isinstance(self.shape.definition, SlideWhile):
             payload = []  # a pool does not keep any for a policy
             found = self._follow_policy(values, order, cuts, self.shape.definition)
         else:
             payload = keeper.payload(values, order)
             found = keeper.follow(values, order, cuts)
+        if batch.kind == "arrow":
+            found.types = self._answer_types(values)
         self._keep(cuts, along, payload)
         self.tracker.commit(cuts)
         self._keep_tail(batch, order, cuts)
@@ -209,6 +217,16 @@ class Engine:
                     self.keeper = keeper.as_each(self._new_window)
         assert isinstance(self.keeper, Each)
         return self.keeper.follow_policy(batch, order, cuts, policy, self.debug)
+
+    def _answer_types(self, batch: Batch) -> list[pa.DataType | None]:
+        """Of each leaf's answers, the type that columns of these types give."""
+        given = {name: getattr(c.source, "type", None) for name, c in batch.columns.items()}
+        if not given:
+            return [None for _ in self.operator.leaves]
+        if self.answered is None or self.answered[0] != given:
+            leaves, _ = read_leaves(batch.columns, self.operator)
+            self.answered = given, declared_types(self.operator, leaves, self.dtype)
+        return self.answered[1]
 
     def _may_pool(self) -> bool:
         """Whether windows may be kept in a pool: it does not check a policy, nor keep payloads."""
@@ -322,7 +340,7 @@ class Engine:
             np.asarray(each, np.int64) for each in (cuts.times, cuts.since, cuts.rows, cuts.upto)
         )
         if not self.keyed:
-            return Given(found, times, since, None, held)
+            return Given(found, times, since, None, held, rows=rows - before)
         each = np.diff(upto, prepend=0)
         codes = np.repeat(np.asarray(cuts.groups.codes), each)
         by_row = rows < np.repeat(np.asarray(cuts.groups.last), each)
@@ -330,8 +348,9 @@ class Engine:
         came[by_row] = rows[by_row] if order is None else order[rows[by_row]]
         sort = np.argsort(came, kind="stable") if by_row.all() else np.lexsort((times, came))
         if (sort[1:] > sort[:-1]).all():
-            return Given(found, times, since, codes, held)
-        return Given(found.take(sort), times[sort], since[sort], codes[sort], held[sort])
+            return Given(found, times, since, codes, held, rows=came - before)
+        marks = times[sort], since[sort], codes[sort], held[sort]
+        return Given(found.take(sort), *marks, rows=came[sort] - before)
 
     def _at_rows(
         self, found: Found, held: Array, order: Array | None, before: int, batch: Batch

@@ -76,8 +76,9 @@ class Giver:
             np.array([window[k] for _, _, window in changes], np.int64) for k in range(3)
         )
         kind = self.stamps.kind
+        types = final.found.types
         return Answers(
-            of_objects(items, kind),
+            of_objects(items, kind, types[0] if len(types) == 1 else None),
             items,
             **self.stamps.marks(times, since, kind),
             keys=self._dressed(codes, kind) if self.keyed else None,

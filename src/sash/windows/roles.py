@@ -18,6 +18,10 @@ Array = np.ndarray[Any, Any]
 NO_MARKS = np.zeros(0, bool)
 
 
+class RefusedRowError(ValueError):
+    """A row that its window cannot take, whatever is aggregated."""
+
+
 class Roles:
     """Which columns of a batch the operator reads, and which the window."""
 
@@ -40,9 +44,7 @@ class Roles:
         given = self._column(batch, name)
         if given.numbers is None or given.is_time:
             raise TypeError(f"the column {name!r} marks rows: it must be of booleans or numbers.")
-        numbers = given.numbers
-        marks = (numbers != 0) & (numbers == numbers)
-        return in_order(marks if given.valid is None else marks & given.valid, order)
+        return in_order(marks_in(given), order)
 
     def along(self, batch: Batch, order: Array | None, times: Array, kept: list[Array]) -> Array:
         """What a width is measured along: the times, or a column."""
@@ -61,6 +63,14 @@ class Roles:
                 f"{self.shape.definition!r} reads the column {name!r}, and there are {known}."
             )
         return batch.columns[name]
+
+
+def marks_in(given: Column) -> Array:
+    """Which rows a column of numbers marks: null is no mark, and neither are 0 and NaN."""
+    numbers = given.numbers
+    assert numbers is not None
+    marks = (numbers != 0) & (numbers == numbers)
+    return np.asarray(marks if given.valid is None else marks & given.valid)
 
 
 def in_order(values: Array, order: Array | None) -> Array:
@@ -85,12 +95,14 @@ def measured(given: Column, name: str, definition: Definition) -> Array:
         raise TypeError(f"{definition!r} needs numbers in the column {name!r}.")
     if given.valid is not None:
         row = int(np.flatnonzero(~given.valid)[0])
-        raise ValueError(f"every row needs a value of {name!r}, and row {row} has none.")
+        raise RefusedRowError(f"every row needs a value of {name!r}, and row {row} has none.")
     if given.numbers.dtype.kind == "f":
         numbers = given.numbers.astype(np.float64, copy=False)
         if np.isnan(numbers).any():
             row = int(np.flatnonzero(np.isnan(numbers))[0])
-            raise ValueError(f"every row needs a value of {name!r}, and that of row {row} is NaN.")
+            raise RefusedRowError(
+                f"every row needs a value of {name!r}, and that of row {row} is NaN."
+            )
         return np.asarray(numbers)
     if isinstance(definition.width, float):
         return given.numbers.astype(np.float64)
@@ -100,5 +112,5 @@ def measured(given: Column, name: str, definition: Definition) -> Array:
 def _within(numbers: Array, name: str) -> Array:
     """Numbers whose differences fit 64 bits."""
     if len(numbers) and not -(2**62) < int(numbers.min()) <= int(numbers.max()) < 2**62:
-        raise ValueError(f"the values of {name!r} must be within 62 bits.")
+        raise RefusedRowError(f"the values of {name!r} must be within 62 bits.")
     return numbers
