@@ -4,6 +4,8 @@ The answer for a window holding v1 … vn, in order, is `lower(lift(v1) ⊕ … 
 else decides which ⊕ not to do again.
 """
 
+from typing import TYPE_CHECKING as _FOR_TYPES
+
 from sash import testing
 from sash.aggregators.aggregator import Aggregator
 from sash.aggregators.making import aggregator
@@ -29,7 +31,9 @@ from sash.operators.sketches import (
     ApproxCountDistinct,
     ApproxQuantile,
     Bloom,
+    BloomFilter,
     CountMin,
+    Frequencies,
     MomentSketch,
 )
 from sash.operators.sums import Count, GeometricMean, Mean, Product, Sum
@@ -42,6 +46,26 @@ from sash.windows.window import KeyedWindow, Window
 
 __version__ = "0.1.0"
 
+
+if _FOR_TYPES:
+    from sash import spark as spark
+else:
+
+    def __getattr__(name: str) -> object:
+        """`sash.spark` is imported when it is first asked for: PySpark is an extra, and large."""
+        if name == "spark":
+            from importlib import import_module
+
+            return import_module("sash.spark")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        from importlib.util import find_spec
+
+        # Not without PySpark: help() asks for all that is listed.
+        return sorted({*globals(), *(["spark"] if find_spec("pyspark") else [])})
+
+
 __all__ = [
     "Aggregator",
     "Answers",
@@ -50,6 +74,7 @@ __all__ = [
     "ArgMax",
     "ArgMin",
     "Bloom",
+    "BloomFilter",
     "BottomK",
     "Collect",
     "CollectDistinct",
@@ -59,6 +84,7 @@ __all__ = [
     "CountMin",
     "First",
     "FirstN",
+    "Frequencies",
     "GeometricMean",
     "KeyedWindow",
     "Kurtosis",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sash.aggregators import columns
+from sash.aggregators.answer_types import declared_types
 from sash.aggregators.answers import LeafAnswers, dress, in_table, of_objects
 from sash.aggregators.binding import equal
 from sash.aggregators.keeping import Kept
@@ -494,15 +495,16 @@ class Aggregator:
             for answers, size in zip(found, sizes, strict=True):
                 whole = size == longest
                 answers.append(self.query() if whole else self.query(min(size, len(self))))
-        kind = columns.leaves(values, self.operator)[1]
+        leaves, kind = columns.leaves(values, self.operator)
+        types = declared_types(self.operator, leaves, self._dtype)
         members = getattr(self.operator, "members", None)
         if members is None:
-            return [of_objects(answers, kind) for answers in found]
+            return [of_objects(answers, kind, types[0]) for answers in found]
         tables = []
         for answers in found:
             each = zip(*answers, strict=True) if answers else ([] for _ in members)
-            named = {name: of_objects(list(a), kind) for name, a in zip(members, each, strict=True)}
-            tables.append(in_table(named, kind))
+            dressed = [of_objects(list(a), kind, t) for a, t in zip(each, types, strict=True)]
+            tables.append(in_table(dict(zip(members, dressed, strict=True)), kind))
         return tables
 
     def _inserted(self, job: Job, rows: int) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sash.aggregators.answer_types import declared_type, is_value, typed_array
 from sash.aggregators.columns import Column, Kind, Leaf, with_missing
 from sash.operators.base import Operator
-from sash.operators.functions import VALUE, VALUES
 from sash.operators.monoid import NOT_GIVEN, Monoid
 
 Array = np.ndarray[Any, Any]
@@ -59,9 +59,8 @@ class LeafAnswers:
             for i in np.flatnonzero(empty).tolist():
                 self.objects[i] = self.monoid.empty
         else:
-            for name, values in self.fields.items():
-                as_type = np.result_type(values, np.array(self.monoid.empty))
-                self.fields[name] = np.where(empty, self.monoid.empty, values).astype(as_type)
+            for values in self.fields.values():
+                values[empty] = self.monoid.empty
             if self.there is not None:
                 self.there = self.there | empty
 
@@ -70,7 +69,8 @@ class LeafAnswers:
         if self.leaf.operator.takes:
             return self._taken(kind)
         if self.leaf.operator.finish is not None or self.objects is not None:
-            return of_objects(self._one_by_one(), kind, self._arrow_type())
+            as_type = declared_type(self.leaf, self.monoid) if kind == "arrow" else None
+            return of_objects(self._one_by_one(), kind, as_type)
         if list(self.fields) == [""]:
             return self._one(kind, self.fields[""])
         return _of_struct(
@@ -81,7 +81,7 @@ class LeafAnswers:
 
     def _one(self, kind: Kind, values: Array) -> Any:
         source = self.leaf.inputs[0]
-        keeps = isinstance(self.leaf.operator.answer, str) and self.leaf.operator.answer == VALUE
+        keeps = is_value(self.leaf.operator)
         if keeps and source.is_bool:
             values = values.astype(bool)
         if keeps and source.is_time:
@@ -98,17 +98,6 @@ class LeafAnswers:
         if len(taken) == 1:
             return next(iter(taken.values()))
         return _of_struct(taken, self.there, kind)
-
-    def _arrow_type(self) -> Any:
-        """The type of answers that are values of the column, or lists of them; else None."""
-        source, answer = self.leaf.inputs[0], self.leaf.operator.answer
-        if not isinstance(answer, str):
-            return None
-        if answer not in (VALUE, VALUES):
-            return pa.type_for_alias(answer)
-        if source.kind != "arrow":
-            return None
-        return source.source.type if answer == VALUE else pa.list_(source.source.type)
 
     def _one_by_one(self) -> list[Any]:
         """Each answer as a Python object, finished if the operator says how."""
@@ -179,7 +168,7 @@ def of_objects(values: list[Any], kind: Kind, as_type: Any = None, numbers: bool
     if kind == "arrow":
         for attempt in dict.fromkeys((as_type, None)):
             try:
-                return pa.array(values, attempt)
+                return pa.array(values) if attempt is None else typed_array(values, attempt)
             except (pa.ArrowException, OverflowError):
                 continue
         return values  # what Arrow has no type for: a filter, an object of the caller's

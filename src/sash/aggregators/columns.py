@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sash.operators.base import Operator
+from sash.operators.families import TIMES, refusal
 from sash.operators.functions import VALUE
 
 Kind = Literal["numpy", "arrow", "list"]
@@ -61,7 +62,7 @@ class Column:
             return list(self.source)
         if self.kind == "arrow":
             if getattr(self.source.type, "unit", "") != "ns":
-                return list(self.source.to_pylist())
+                return _as_python(self.source)
             source = self.source.to_numpy(
                 zero_copy_only=False
             )  # Python's times end at microseconds
@@ -97,6 +98,16 @@ class Column:
             else np.zeros(len(rows), self.source.dtype),
             there,
         )
+
+
+def _as_python(values: pa.Array) -> list[Any]:
+    try:
+        return list(values.to_pylist())
+    except (ValueError, OverflowError) as error:
+        raise ValueError(
+            f"a value of type {values.type} is beyond what Python can hold ({error}); filter such "
+            f"rows out, or convert the column to numbers."
+        ) from error
 
 
 def with_missing(values: np.ndarray[Any, Any], there: np.ndarray[Any, Any]) -> Any:
@@ -331,9 +342,13 @@ def _named(columns: dict[str, Column], name: str, leaf: Operator) -> Column:
 
 
 def _check_types(leaf: Operator, inputs: tuple[Column, ...]) -> None:
+    for given in inputs[: leaf.inputs]:
+        wrong = refusal(repr(leaf), leaf.needs, given.source.type) if given.kind == "arrow" else ""
+        if wrong:
+            raise TypeError(wrong)
     if not leaf.inputs or leaf.takes or leaf.fields is None:
         return
-    keeps = isinstance(leaf.answer, str) and leaf.answer == VALUE
+    keeps = (isinstance(leaf.answer, str) and leaf.answer == VALUE) or TIMES in leaf.needs
     for given in inputs:
         if given.is_time and not keeps:
             kind = given.source.dtype if given.kind == "numpy" else given.source.type

@@ -157,6 +157,7 @@ class Compiled:
         policy: SlidePolicy | None = None,
     ) -> None:
         self.monoid = monoid
+        self.failed: dict[str, str] = {}
         self.writer = Writer(algorithm, monoid, nulls, nan, policy)
         self.text = self.writer.text()
         self.module = _load(self.text, {k: _callable(v) for k, v in self.writer.injected.items()})
@@ -179,13 +180,15 @@ class Compiled:
         function = getattr(self.module, f"run_{entry}")
         if function.signatures:
             return
+        if entry in self.failed:  # Numba would take as long to find out again
+            raise NotCompiledError(self.failed[entry])
         try:
             function.compile(tuple(map(numba.typeof, args)))
         except (UnpicklingError, EOFError):
             return  # `call` knows what to do
         except Exception as error:  # Numba's own, and whatever it stumbles over
-            reason = _first_reason(error)
-            raise NotCompiledError(f"the policy does not compile: {reason}") from error
+            self.failed[entry] = f"the policy does not compile: {_first_reason(error)}"
+            raise NotCompiledError(self.failed[entry]) from error
 
     @cached_property
     def answer_types(self) -> list[tuple[str, np.dtype[Any]]]:

@@ -79,7 +79,7 @@ class Writer:
         self.monoid = monoid
         self.nulls = nulls
         self.injected: dict[str, Any] = {}
-        self.written: dict[int, str] = {}
+        self.written: dict[Any, str] = {}
         self.leaves = [(f"m{k}_", leaf) for k, leaf in enumerate(monoid.leaves())]
         self.policy_text, self.policy_risks = "", NO_RISKS
         if policy is not None:
@@ -187,10 +187,12 @@ class Writer:
 
     def referred(self, used: str, value: Any, leaf: Monoid) -> tuple[str, str]:
         """The name under which a global of a user's function is written, and the line for it."""
-        if id(value) in self.written:
-            return self.written[id(value)], ""
-        name = self.written[id(value)] = f"use{len(self.written)}_{used}"
         text = literal(value)
+        # Constants by their text: which of them are one object differs between processes.
+        key = id(value) if text is None else (used, text)
+        if key in self.written:
+            return self.written[key], ""
+        name = self.written[key] = f"use{len(self.written)}_{used}"
         if text is not None:
             return name, f"{name} = {text}\n"
         if isinstance(value, ModuleType) and value.__name__.split(".")[0] in KNOWN_MODULES:

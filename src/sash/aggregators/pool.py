@@ -17,7 +17,7 @@ import numpy as np
 from sash.aggregators.answers import LeafAnswers
 from sash.aggregators.binding import bind
 from sash.aggregators.columns import Leaf
-from sash.aggregators.compiling import Compiled, compile_plain
+from sash.aggregators.compiling import compile_plain
 from sash.aggregators.keeping import InFields, Journal, Kept, as_items, as_partial
 from sash.aggregators.plan import Array, Plan, find_need
 from sash.aggregators.pool_content import MOST, content_of, restored
@@ -53,7 +53,6 @@ class Pool:
         self.segments = self.no_segments()
         self.had_nulls = np.zeros(len(self.types), bool)
         self._jobs: dict[bool, Job] = {}
-        self.policy_codes: dict[Any, Compiled] = {}
 
     def no_segments(self) -> Segments:
         """Room for windows, as it is without any."""

@@ -7,6 +7,8 @@ on with them.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from sash.aggregators.columns import Leaf
 from sash.aggregators.compiling import Compiled
 from sash.aggregators.plan import Array, Plan, levels_for
 from sash.aggregators.registry import check_slides_by_policy
-from sash.aggregators.running import Job
+from sash.aggregators.running import CodeKey, Job
 from sash.aggregators.slide_policies import NotCompiledError, SlidePolicy
 from sash.operators.functions import VALUE
 
@@ -85,11 +87,17 @@ def _job(pool: Pool, leaves: list[Leaf], policy: SlidePolicy, nan: bool) -> Job:
             job.valid[k] = np.ones(rows, bool)
     job.rows = job.arrays(job.valid, 0)
     nulls = tuple(mask is not None for mask in job.valid)
-    key = policy, nulls, nan
-    if key not in pool.policy_codes:
-        pool.policy_codes[key] = Compiled(pool.algorithm, pool.monoid, nulls, nan, policy)
-    job.compiled = pool.policy_codes[key]
+    key = CodeKey(pool.operator)
+    job.compiled = _compiled(pool.algorithm, key, pool.types, nulls, nan, policy)
     return job
+
+
+@lru_cache(maxsize=64)
+def _compiled(
+    algorithm: ModuleType, key: CodeKey, types: Any, nulls: Any, nan: bool, policy: SlidePolicy
+) -> Compiled:
+    """Kept from one pool to the next; not for ever, as a policy may be a function of no text."""
+    return Compiled(algorithm, key.operator.bind_leaves(types), nulls, nan, policy)
 
 
 def _check_answers(leaf: Leaf) -> None:

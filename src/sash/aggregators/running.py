@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sash.aggregators.answer_types import with_empty
 from sash.aggregators.answers import Array, LeafAnswers
 from sash.aggregators.binding import Rows, bind
 from sash.aggregators.columns import Leaf
@@ -24,6 +25,7 @@ from sash.aggregators.rings import (
     ring_length,
 )
 from sash.operators.base import Operator
+from sash.operators.families import instead
 from sash.operators.laws import vet
 from sash.operators.monoid import Monoid
 
@@ -39,8 +41,9 @@ def check(leaves: list[Leaf], monoid: Monoid) -> None:
         for given in leaf.inputs[: bound.inputs]:
             if bound.fixed_width and given.numbers is None:
                 kind = getattr(given.source, "type", getattr(given.source, "dtype", "objects"))
+                hint = instead(kind) if given.kind == "arrow" else ""
                 raise TypeError(
-                    f"{leaf.operator!r} needs numbers, and was given {_named_type(kind)}."
+                    f"{leaf.operator!r} needs numbers, and was given {_named_type(kind)}{hint}."
                 )
         row = _first(leaf)
         ours = type(leaf.operator).__module__.startswith("sash.")
@@ -69,7 +72,7 @@ def _compiled(algorithm: ModuleType, key: Any, types: Any, nulls: Any, nan: bool
     return Compiled(algorithm, operator.bind_leaves(types), nulls, nan)
 
 
-class _CodeKey:
+class CodeKey:
     """An operator as far as its code goes: the columns it reads do not matter."""
 
     def __init__(self, operator: Operator) -> None:
@@ -77,7 +80,7 @@ class _CodeKey:
         self.key = operator.code_key()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _CodeKey) and other.key == self.key
+        return isinstance(other, CodeKey) and other.key == self.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -86,7 +89,7 @@ class _CodeKey:
 def code_for(algorithm: ModuleType, operator: Operator, types: Any) -> Compiled:
     """The compiled code for columns of these types without nulls; it may not need any rows."""
     nulls = (False,) * len(types)
-    return _compiled(algorithm, _CodeKey(operator), types, nulls, False)
+    return _compiled(algorithm, CodeKey(operator), types, nulls, False)
 
 
 class Job:
@@ -109,7 +112,7 @@ class Job:
         self.compiled: Compiled | None = None
         self.python: SimpleNamespace | None = None
         if self.monoid.fixed_width:
-            self.key = _CodeKey(operator)
+            self.key = CodeKey(operator)
             self._take(leaves, base)
         else:
             self.leaves = leaves
@@ -198,6 +201,7 @@ class Job:
             answer = leaf_answers.monoid.answer
             width = len(answer) if isinstance(answer, dict) else 1
             for name, dtype in [next(types) for _ in range(width)]:
+                dtype = with_empty(dtype, leaf_answers.monoid.empty)
                 leaf_answers.fields[name] = apart(len(flat), np.empty, count, dtype)
                 flat.append(leaf_answers.fields[name])
             if nullable:

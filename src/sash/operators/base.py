@@ -28,6 +28,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sash.operators.declared import checked_answer
 from sash.operators.errors import OperatorError
 from sash.operators.functions import (
     EMPTY,
@@ -60,10 +61,16 @@ class Operator:
     takes: ClassVar[str | None]
     empty: ClassVar[Any]
     answer: ClassVar[Any]
+    needs: ClassVar[tuple[str, ...]] = ()
+    """The families of values that it takes, as `families` names them; () for any."""
     for_type: ClassVar[Any] = None
     check_options: ClassVar[Any] = None
     finish: Callable[[dict[str, Any]], Any] | None = None
     """Turns the numbers that `lower` gives into the answer, after the loop."""
+
+    def finished_type(self) -> Any:
+        """The type of what `finish` gives, as Arrow names it; None if it is not known."""
+        return None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """A subclass that writes some of the functions anew keeps the others and the traits."""
@@ -192,7 +199,7 @@ class Operator:
 
     def _typed_answer(self, value: np.dtype[Any]) -> Any:
         if callable(self.answer):
-            return self.answer(value)
+            return with_options(self.answer, self.options)(value)
         return value if isinstance(self.answer, str) and self.answer == VALUE else self.answer
 
     def _typed_fields(self, value: np.dtype[Any]) -> tuple[tuple[str, np.dtype[Any]], ...] | None:
@@ -202,6 +209,10 @@ class Operator:
             (name, value if kind == VALUE else np.dtype(kind)) for name, kind in self.fields.items()
         )
         return None if any(dtype.kind not in "biuf" for _, dtype in typed) else typed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {name: value for name, value in vars(self).items() if name != "options"}
+        return _remade, (type(self), state, self.given())
 
     def __repr__(self) -> str:
         given = [repr(column) for column in self.columns]
@@ -227,6 +238,7 @@ def operator(
     empty: Any = NOT_GIVEN,
     answer: Any = None,
     takes: str | None = None,
+    needs: tuple[str, ...] = (),
 ) -> Callable[[type], type[Operator]]:
     """Make an operator of a class with functions `identity`, `lift`, `combine` and `lower`.
 
@@ -235,10 +247,14 @@ def operator(
     selective    combine returns one of its two arguments
     empty        what a window with no value answers; by default `lower(identity())`, or null
                  if that cannot be computed (it divides by zero, say)
-    answer       the type of what `lower` returns, "value" for that of the column, or a
-                 {name: type} for several; by default it is inferred
+    answer       the type of what `lower` returns, as Arrow names it ("float64", "string",
+                 pyarrow.list_(…)), "value" for that of the column, "values" for a list of such,
+                 or a {name: type} for several. By default that of numbers is inferred; Spark must
+                 be told that of objects
     takes        `lower` returns a row's position, and the answer is what stands there: in the
                  column itself ("same"), or in the columns after those that `lift` reads ("rest")
+    needs        the families of values that it takes, if not any: "numbers", "decimals", "text",
+                 "times", "lists", "structs", "maps"
 
     A function `inverse(total, old)` declares that old can be taken off the front of total. A
     parameter `row` of `lift` gets the row's position. A function `check_options`, with options
@@ -249,6 +265,7 @@ def operator(
         name = cls.__name__
         functions = functions_of(cls, (*REQUIRED, *OPTIONAL))
         fields = checked_fields(name, partial)
+        answers = checked_answer(name, answer, fields is not None)
         body: dict[str, Any] = {
             "__doc__": cls.__doc__,
             "__module__": cls.__module__,
@@ -261,7 +278,8 @@ def operator(
             "selective": selective,
             "takes": takes,
             "empty": empty,
-            "answer": staticmethod(answer) if isinstance(answer, FunctionType) else answer,
+            "answer": staticmethod(answers) if isinstance(answers, FunctionType) else answers,
+            "needs": needs,
         }
         for hook in ("for_type", "check_options"):
             if hook in vars(cls):
@@ -289,6 +307,13 @@ def _check_shape(made: type[Operator]) -> None:
         raise OperatorError(
             f"{made.name} fails on its own identity: {type(error).__name__}: {error}."
         ) from error
+
+
+def _remade(cls: type[Operator], state: dict[str, Any], given: dict[str, Any]) -> Operator:
+    """An operator as it was when pickled; options that were defaults are the class's own again."""
+    made = object.__new__(cls)
+    vars(made).update(state, options={**cls.defaults, **given})
+    return made
 
 
 def _comparable(value: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sash.operators.base import operator
 from sash.operators.errors import OperatorError
+from sash.operators.families import COMPARED, LISTS, TEXT
 from sash.operators.functions import VALUE, VALUES
 from sash.operators.options import wrong_count
 from sash.operators.rope import Rope
@@ -40,6 +41,7 @@ class Concat(Collect):
     """Strings joined in order, with `sep` between them; bytes, lists and tuples too."""
 
     answer = VALUE
+    needs = (TEXT, LISTS)
 
     def lift(v):
         if not isinstance(v, (str, bytes, list, tuple)):
@@ -102,7 +104,7 @@ class LastN(FirstN):
         return b if len(b) >= n or not a else a[len(b) - n :] + b
 
 
-@operator(partial=object, answer=VALUES)
+@operator(partial=object, answer=VALUES, needs=COMPARED)
 class CollectDistinct:
     """The distinct values, in the order in which they first appear."""
 
@@ -122,7 +124,7 @@ class CollectDistinct:
         return list(p[0])
 
 
-@operator(partial=object, commutative=True, answer="int64")
+@operator(partial=object, commutative=True, answer="int64", needs=COMPARED)
 class CountDistinct:
     """How many distinct values there are."""
 
@@ -155,7 +157,7 @@ def hashable(name: str, v: Any) -> Any:
     return v
 
 
-@operator(partial=object, commutative=True, answer=VALUES)
+@operator(partial=object, commutative=True, answer=VALUES, needs=COMPARED)
 class TopK:
     """The k largest values, the largest first; equal ones are all kept."""
 

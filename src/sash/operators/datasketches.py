@@ -10,8 +10,9 @@ import math
 from typing import Any
 
 from sash.operators.base import operator
+from sash.operators.families import COMPARED, DECIMALS, LISTS, NUMBERS
 from sash.operators.hashing import hashes
-from sash.operators.options import ranks_of, wrong_between, wrong_ranks
+from sash.operators.options import ranks_of, type_of_ranks, wrong_between, wrong_ranks
 
 SAME_RANKS = [i / 16 for i in range(1, 16)]
 
@@ -67,7 +68,7 @@ class Hll(Bytes):
         return self.data == other.data or self.estimate() == other.estimate()
 
 
-@operator(partial=object, commutative=True, answer="int64")
+@operator(partial=object, commutative=True, answer="int64", needs=(*COMPARED, LISTS))
 class ApproxCountDistinct:
     """About how many distinct values there are, as an integer, by a HyperLogLog sketch.
 
@@ -129,7 +130,11 @@ class Kll(Bytes):
         )
 
 
-@operator(partial=object, commutative=True)
+def _answer(value: Any, *, q: Any) -> Any:
+    return type_of_ranks(q)
+
+
+@operator(partial=object, commutative=True, answer=_answer, needs=(NUMBERS, DECIMALS))
 class ApproxQuantile:
     """About the value at rank q (0.5: the median), or a list of them for a tuple of ranks.
 

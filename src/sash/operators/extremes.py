@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sash.operators.base import operator
+from sash.operators.families import COMPARED, DECIMALS, NUMBERS
 from sash.operators.functions import VALUE
 
 
@@ -33,6 +34,12 @@ class _Extreme:
 
     def __ge__(self, other: object) -> bool:
         return self.sign > 0 or other is self
+
+    def __sub__(self, other: object) -> None:
+        """The range of no value is none."""
+
+    def __reduce__(self) -> str:
+        return self.name
 
     def __repr__(self) -> str:
         return self.name
@@ -60,7 +67,14 @@ def highest(dtype: np.dtype[Any]) -> Any:
     return True if dtype.kind == "b" else HIGHEST
 
 
-@operator(partial={"hi": VALUE}, commutative=True, selective=True, empty=None, answer=VALUE)
+@operator(
+    partial={"hi": VALUE},
+    commutative=True,
+    selective=True,
+    empty=None,
+    answer=VALUE,
+    needs=COMPARED,
+)
 class Max:
     """The largest value."""
 
@@ -81,7 +95,14 @@ class Max:
         return p.hi
 
 
-@operator(partial={"lo": VALUE}, commutative=True, selective=True, empty=None, answer=VALUE)
+@operator(
+    partial={"lo": VALUE},
+    commutative=True,
+    selective=True,
+    empty=None,
+    answer=VALUE,
+    needs=COMPARED,
+)
 class Min:
     """The smallest value."""
 
@@ -106,7 +127,13 @@ def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype({"i": "int64", "u": "uint64", "b": "int64"}.get(dtype.kind, dtype))
 
 
-@operator(partial={"lo": VALUE, "hi": VALUE}, commutative=True, empty=None, answer=_wide)
+@operator(
+    partial={"lo": VALUE, "hi": VALUE},
+    commutative=True,
+    empty=None,
+    answer=_wide,
+    needs=(NUMBERS, DECIMALS),
+)
 class Range:
     """The largest value less the smallest."""
 
@@ -131,7 +158,7 @@ class Range:
         return p.hi - p.lo
 
 
-@operator(partial={"hi": VALUE, "n": "int64"}, commutative=True, answer="int64")
+@operator(partial={"hi": VALUE, "n": "int64"}, commutative=True, answer="int64", needs=COMPARED)
 class MaxCount:
     """How many values are the largest."""
 
@@ -155,7 +182,7 @@ class MaxCount:
         return p.n
 
 
-@operator(partial={"lo": VALUE, "n": "int64"}, commutative=True, answer="int64")
+@operator(partial={"lo": VALUE, "n": "int64"}, commutative=True, answer="int64", needs=COMPARED)
 class MinCount:
     """How many values are the smallest."""
 
@@ -179,7 +206,13 @@ class MinCount:
         return p.n
 
 
-@operator(partial={"hi": VALUE, "row": "int64"}, selective=True, answer="int64", takes="rest")
+@operator(
+    partial={"hi": VALUE, "row": "int64"},
+    selective=True,
+    answer="int64",
+    takes="rest",
+    needs=COMPARED,
+)
 class ArgMax:
     """What the row with the largest value holds in other columns; the first row wins a tie."""
 
@@ -200,7 +233,13 @@ class ArgMax:
         return p.row if p.row >= 0 else None
 
 
-@operator(partial={"lo": VALUE, "row": "int64"}, selective=True, answer="int64", takes="rest")
+@operator(
+    partial={"lo": VALUE, "row": "int64"},
+    selective=True,
+    answer="int64",
+    takes="rest",
+    needs=COMPARED,
+)
 class ArgMin:
     """What the row with the smallest value holds in other columns; the first row wins a tie."""
 

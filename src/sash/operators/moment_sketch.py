@@ -20,7 +20,7 @@ import numpy as np
 
 from sash.operators.base import operator
 from sash.operators.maximum_entropy import Density
-from sash.operators.options import ranks_of, wrong_between, wrong_ranks
+from sash.operators.options import ranks_of, type_of_ranks, wrong_between, wrong_ranks
 
 HIGHEST_ORDER = 10
 
@@ -114,7 +114,7 @@ class MomentSketch(
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return remade, (self.columns, self.options)
+        return remade, (self.columns, self.given())
 
     @staticmethod
     def check_options(*, order: int, quantiles: Any, origin: float) -> str | None:
@@ -139,6 +139,9 @@ class MomentSketch(
             else:
                 found.append(math.inf if above and place <= below + finite + above else math.nan)
         return found[0] if len(found) == 1 else found
+
+    def finished_type(self) -> Any:
+        return type_of_ranks(self.options["quantiles"])
 
     def _quantiles(self, answer: dict[str, float], finite: float) -> Callable[[float], float]:
         """From a share of the finite values, the value below which it lies."""

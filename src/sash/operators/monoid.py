@@ -14,7 +14,18 @@ import numpy as np
 Partial = Any
 """A fixed-width partial is a named tuple of numbers; an object partial is whatever was returned."""
 
-NOT_GIVEN: Any = object()
+
+class _NotGiven:
+    """Nothing was said; None would say something. There is one, which pickling keeps so."""
+
+    def __reduce__(self) -> str:
+        return "NOT_GIVEN"
+
+    def __repr__(self) -> str:
+        return "NOT_GIVEN"
+
+
+NOT_GIVEN: Any = _NotGiven()
 
 
 @cache

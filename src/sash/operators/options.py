@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
+import pyarrow as pa
+
 
 def wrong_count(option: str, value: Any) -> str | None:
     """It must be a positive integer."""
@@ -32,6 +34,11 @@ def wrong_ranks(option: str, value: Any) -> str | None:
 def ranks_of(value: Any) -> tuple[Any, ...]:
     """One rank or several, as a tuple."""
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+
+
+def type_of_ranks(value: Any) -> Any:
+    """The type of what stands at these ranks: a number for one, a list of them for several."""
+    return pa.float64() if len(ranks_of(value)) == 1 else pa.list_(pa.float64())
 
 
 def is_integer(value: Any) -> bool:

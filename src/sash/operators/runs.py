@@ -9,6 +9,7 @@ their lengths, because nulls lie between.
 from __future__ import annotations
 
 from sash.operators.base import operator
+from sash.operators.families import COMPARED
 from sash.operators.functions import VALUE
 
 RUNS = {
@@ -29,6 +30,7 @@ RUNS = {
     partial=RUNS,
     empty=None,
     answer={"start": "int64", "end": "int64", "length": "int64"},
+    needs=COMPARED,
 )
 class LongestRise:
     """The longest run of strictly rising values: its first row, its last, and its length.

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +21,11 @@ import numpy as np
 from sash.operators.base import operator
 from sash.operators.datasketches import ApproxCountDistinct, ApproxQuantile
 from sash.operators.errors import OperatorError
+from sash.operators.families import COMPARED, LISTS
 from sash.operators.hashing import hashes as hashes_of
 from sash.operators.moment_sketch import MomentSketch
 from sash.operators.options import wrong_count
+from sash.operators.sketch_bytes import content, damaged, written
 
 __all__ = [
     "ApproxCountDistinct",
@@ -31,11 +34,14 @@ __all__ = [
     "BloomFilter",
     "CountMin",
     "Counts",
+    "Frequencies",
     "MomentSketch",
 ]
 
+HASHED = (*COMPARED, LISTS)
 
-@operator(partial=object, commutative=True)
+
+@operator(partial=object, commutative=True, answer="binary", needs=HASHED)
 class Bloom:
     """Which values the window may hold: a BloomFilter, to be asked with `in`."""
 
@@ -63,6 +69,9 @@ def bit_set(value: Any, bits: int, hashes: int) -> int:
     return found
 
 
+BLOOM = struct.Struct("<QI")
+
+
 @dataclass(frozen=True, slots=True)
 class BloomFilter:
     """A set that may say yes to what it does not hold, and never says no to what it does."""
@@ -76,15 +85,34 @@ class BloomFilter:
         return self.field & wanted == wanted
 
     def to_bytes(self) -> bytes:
-        """The bits, the first in the lowest bit of the first byte."""
-        return self.field.to_bytes(-(-self.bits // 8), "little")
+        """The filter as bytes for `from_bytes`: what a table or a data frame holds of it."""
+        bits = self.field.to_bytes(-(-self.bits // 8), "little")
+        return written(b"B", BLOOM.pack(self.bits, self.hashes) + bits)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> BloomFilter:
+        """The filter that `to_bytes` wrote; a ValueError if it is damaged.
+
+        >>> filter = Bloom().bind().lower(0b1011)
+        >>> BloomFilter.from_bytes(filter.to_bytes()) == filter
+        True
+        """
+        held = content(b"B", "BloomFilter", data)
+        if len(held) < BLOOM.size:
+            raise damaged("BloomFilter", "they end too early")
+        bits, hashes = BLOOM.unpack_from(held)
+        field = int.from_bytes(held[BLOOM.size :], "little")
+        sound = bits > 0 and hashes > 0 and len(held) - BLOOM.size == -(-bits // 8)
+        if not sound or field.bit_length() > bits:
+            raise damaged("BloomFilter", "their parts do not go together")
+        return cls(field, bits, hashes)
 
     def __repr__(self) -> str:
         share = self.field.bit_count() / self.bits
         return f"BloomFilter(bits={self.bits}, hashes={self.hashes}, {share:.0%} set)"
 
 
-@operator(partial=object, commutative=True)
+@operator(partial=object, commutative=True, answer="binary", needs=HASHED)
 class CountMinTable:
     """The functions of CountMin, which also takes the error it may make for an option."""
 
@@ -197,6 +225,9 @@ class Counts:
         return f"<counts, {self.total} in all>"
 
 
+TABLE = struct.Struct("<QQQB")
+
+
 @dataclass(frozen=True, slots=True, eq=True)
 class Frequencies:
     """How often each value was seen, never too low. `total` is the number of all values."""
@@ -214,6 +245,34 @@ class Frequencies:
     @property
     def total(self) -> int:
         return self.counts.total
+
+    def to_bytes(self) -> bytes:
+        """The table as bytes for `from_bytes`; each count in as few as the largest needs."""
+        table = self.counts.full(self.width * self.depth)
+        least = np.min_scalar_type(int(table.max())).newbyteorder("<")
+        shape = TABLE.pack(self.width, self.depth, self.total, least.itemsize)
+        return written(b"C", shape + table.astype(least).tobytes())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Frequencies:
+        """The table that `to_bytes` wrote; a ValueError if it is damaged.
+
+        >>> table = CountMin(width=8, depth=2).bind(object)
+        >>> Frequencies.from_bytes(table.lower(table.lift("a")).to_bytes()).count("a")
+        1
+        """
+        held = content(b"C", "Frequencies", data)
+        if len(held) < TABLE.size:
+            raise damaged("Frequencies", "they end too early")
+        width, depth, total, size = TABLE.unpack_from(held)
+        sound = width > 0 and depth > 0 and size in (1, 2, 4, 8)
+        if not sound or len(held) - TABLE.size != width * depth * size:
+            raise damaged("Frequencies", "their parts do not go together")
+        table = np.frombuffer(held, f"<u{size}", offset=TABLE.size).astype(np.int64)
+        # Each value is counted in one cell of each row.
+        if not (table.reshape(depth, width).sum(axis=1) == total).all() or table.min() < 0:
+            raise damaged("Frequencies", "their counts do not add up")
+        return cls(Counts((), table, total), width, depth)
 
     def __repr__(self) -> str:
         return f"Frequencies(width={self.width}, depth={self.depth}, total={self.total})"

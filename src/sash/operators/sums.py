@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from sash.operators.base import operator
+from sash.operators.families import DECIMALS, NUMBERS
 from sash.operators.monoid import Monoid
 
 LARGEST_LOG = math.log(sys.float_info.max)
@@ -118,6 +119,7 @@ class Sum(FloatSum):
     """The sum; that of no value is 0. Of integers it is exact, and raises if it overflows."""
 
     name = "Sum"
+    needs = (NUMBERS, DECIMALS)
 
     def bind(self, *types: Any) -> Monoid:
         operator: Any = self
@@ -202,7 +204,7 @@ class GeometricMean(Mean):
 
     def lift(v):
         if v > 0.0:
-            return 1, math.log(v), -0.0
+            return 1, math.log(v * 1.0), -0.0  # of 32 bits too, the logarithm has 64
         return 1, -math.inf if v == 0.0 else math.nan, -0.0
 
     def lower(p):

@@ -91,6 +91,9 @@ class Together(Operator):
     def code_key(self) -> tuple[Any, ...]:
         return tuple((name, member.code_key()) for name, member in self.members.items())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _together, (self.members,)
+
     def __repr__(self) -> str:
         return f"Together({', '.join(f'{name}={m!r}' for name, m in self.members.items())})"
 
@@ -99,3 +102,8 @@ class Together(Operator):
 
     def __hash__(self) -> int:
         return hash(tuple(self.members.items()))
+
+
+def _together(members: dict[str, Operator]) -> Together:
+    """A composite as it was when pickled."""
+    return Together(**members)

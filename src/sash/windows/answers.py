@@ -139,24 +139,29 @@ class Found:
         operator: Operator,
         leaves: list[LeafAnswers] | None = None,
         objects: list[Any] | None = None,
+        types: list[pa.DataType | None] | None = None,
     ) -> None:
+        """types: of each leaf's answers as Arrow, so far as they are known."""
         self.operator = operator
         self.leaves = leaves
         self.objects = objects
+        self.types = [None for _ in operator.leaves] if types is None else types
 
     def __len__(self) -> int:
         return len(self.objects) if self.leaves is None else self.leaves[0].count  # type: ignore[arg-type]
 
     def take(self, which: Array) -> Found:
         if self.leaves is not None:
-            return Found(self.operator, [leaf.take(which) for leaf in self.leaves])
+            return Found(
+                self.operator, [leaf.take(which) for leaf in self.leaves], None, self.types
+            )
         assert self.objects is not None
-        return Found(self.operator, None, [self.objects[i] for i in which.tolist()])
+        return Found(self.operator, None, [self.objects[i] for i in which.tolist()], self.types)
 
     def then(self, more: Found) -> Found:
         """These answers and then others."""
         each = [as_list(found.dress("list")) for found in (self, more)]
-        return Found(self.operator, None, [*each[0], *each[1]])
+        return Found(self.operator, None, [*each[0], *each[1]], self.types)
 
     def hide(self, hidden: Array) -> None:
         """No answer where `hidden` is True."""
@@ -177,15 +182,18 @@ class Found:
         assert self.objects is not None
         members = getattr(self.operator, "members", None)
         if members is None:
-            return _of_leaf(self.objects, self.operator, kind)
+            return _of_leaf(self.objects, self.operator, kind, self.types[0])
         each = zip(*self.objects, strict=True) if self.objects else ([] for _ in members)
         named = {
-            name: _of_leaf(list(answers), leaf, kind)
-            for (name, leaf), answers in zip(members.items(), each, strict=True)
+            name: _of_leaf(list(answers), leaf, kind, as_type)
+            for (name, leaf), answers, as_type in zip(
+                members.items(), each, self.types, strict=True
+            )
         }
         return in_table(named, kind)
 
 
-def _of_leaf(answers: list[Any], leaf: Operator, kind: Kind) -> Any:
+def _of_leaf(answers: list[Any], leaf: Operator, kind: Kind, as_type: pa.DataType | None) -> Any:
     numbers = leaf.fields is not None and not leaf.takes and leaf.finish is None
-    return of_objects(answers, kind, numbers=numbers and not isinstance(leaf.answer, dict))
+    numbers = numbers and not isinstance(leaf.answer, dict)
+    return of_objects(answers, kind, as_type, numbers=numbers)
