@@ -12,10 +12,11 @@ INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/pyth
 LOCKED := $(INSTALL) --require-hashes --constraint requirements.lock --requirement pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-full demo bench-core bench-algorithms bench-pba bench-windows fixtures lock clean
+.PHONY: help setup test test-full demo bench-core bench-algorithms bench-pba bench-windows bench-spark \
+    bench-spark-memory fixtures lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.synced ## create .venv with the locked packages and sash itself, editable
 
@@ -26,7 +27,7 @@ test: setup ## lint, format, types, layers, tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest
 
-test-full: setup ## every algorithm compiled for every operator (minutes)
+test-full: setup ## every algorithm compiled for every operator, Spark Connect (minutes)
 	$(BIN)/pytest -m full
 
 demo: setup ## a short tour
@@ -44,7 +45,13 @@ bench-pba: setup ## time pba's two threads against sba's one
 bench-windows: setup ## time windows: time against rows, many keys against one, bursts
 	$(BIN)/python benchmarks/windows.py
 
-fixtures: $(VENV)/.synced-spark ## ask a local Spark (Java 17 or newer) for tests/fixtures anew
+bench-spark: setup ## time sash.spark against the sort alone and Spark's own windows (half an hour)
+	$(BIN)/python benchmarks/spark.py
+
+bench-spark-memory: setup ## watch a Spark worker's memory while 20 million rows of a key pass
+	$(BIN)/python benchmarks/spark_memory.py
+
+fixtures: setup ## ask a local Spark (Java 17 or newer) for tests/fixtures anew
 	$(BIN)/python tests/fixtures/spark_windows.py
 
 lock: $(BIN)/uv ## update requirements.lock after pyproject.toml changed (UPGRADE=1: all)
@@ -61,14 +68,10 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
 $(VENV)/.synced: pyproject.toml requirements.lock | $(BIN)/uv
-	$(LOCKED) --extra sketches --group dev
+	$(LOCKED) --extra sketches --extra spark --extra connect --group dev
 	$(INSTALL) --no-deps --editable .
 	@touch $@
 
 $(VENV)/.synced-bench: $(VENV)/.synced
 	$(LOCKED) --group bench
-	@touch $@
-
-$(VENV)/.synced-spark: $(VENV)/.synced
-	$(LOCKED) --extra spark
 	@touch $@

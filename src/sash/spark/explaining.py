@@ -1,0 +1,156 @@
+"""How a query will run on Spark, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import fill
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from sash.aggregators.choose import choose, need_of
+from sash.operators.base import Operator
+from sash.spark.clocks import OrderClock
+from sash.spark.frames import planned
+from sash.spark.part_rows import Plan, parallelism, partitions
+from sash.spark.parts import Split
+from sash.spark.query import Query
+from sash.spark.series import Series
+from sash.windows import cutting
+from sash.windows.explaining import shape_of
+
+WIDTH = 96
+
+
+def explain(
+    df: DataFrame,
+    window: Any,
+    aggs: Mapping[str, Operator],
+    *,
+    by: str | Sequence[str] = (),
+    order_by: str | Sequence[str] = (),
+    lateness: Any = None,
+    columns: Sequence[str] | None = None,
+    min_size: int = 1,
+    algorithm: str = "auto",
+    split: Split = "auto",
+) -> None:
+    """Print how `sliding` will run, given the same: algorithm, parts, what is shuffled, and why."""
+    query, plan = planned(
+        df, window, aggs, by, order_by, lateness, columns, min_size, algorithm, split
+    )
+    for title, text in explained(df, query, plan):
+        print(fill(text, WIDTH, initial_indent=f"{title:12}", subsequent_indent=" " * 12))
+
+
+def explained(df: DataFrame, query: Query, plan: Plan) -> Iterator[tuple[str, str]]:
+    """What is said on each topic."""
+    per = f"for each {' and '.join(query.by)}" if query.by else "over all rows"
+    order = ", ".join(query.order_by)
+    ties = f"; ties by {', '.join(query.ties)}" if query.ties else ""
+    yield "window", f"{query.window!r}, {per}, in the order of {order}{ties}"
+    yield "aggregates", ", ".join(f"{name} = {op!r}" for name, op in query.aggs.items())
+    yield "algorithm", _algorithm(query)
+    yield "slices", _slices(query)
+    yield "parts", " ".join(_parts(query, plan))
+    yield "shuffle", _shuffle(df, query, plan)
+    yield "workers", _workers(query)
+
+
+def _algorithm(query: Query) -> str:
+    types = [
+        [query.schema_read.field(c).type for c in leaf.columns] for leaf in query.operator.leaves
+    ]
+    compiled = query.operator.bind_leaves(
+        [[t.to_pandas_dtype() for t in each] for each in types]
+    ).fixed_width
+    how = "compiled once in each worker, or read from the cache on its disk"
+    if not compiled:
+        how = "in plain Python, as its partials are objects"
+    if query.algorithm != "auto":
+        return f"{query.chosen}, as you said; {how}"
+    need = need_of(query.operator, shape=shape_of(query.steps), arrays=False)
+    return f"{query.chosen}: {choose(need).rung.why}; {how}"
+
+
+def _slices(query: Query) -> str:
+    if query.shape.trigger == cutting.AT_ENDS:
+        return (
+            "none: each row goes into a window once, and is in all answers that it belongs to; "
+            "no row is multiplied by the windows that overlap"
+        )
+    return "none: each row goes into a window once"
+
+
+def _parts(query: Query, plan: Plan) -> Iterator[str]:
+    if not plan.series:
+        rest = "each key is computed in one piece" if query.by else "all rows go through one task"
+        yield f"{rest}: {plan.why}."
+        return
+    yield f"{plan.why}."
+    for series in plan.series:
+        whose = ""
+        if query.by:
+            pairs = zip(query.by, series.key, strict=True)
+            whose = f" of {', '.join(f'{name} = {_key(query, name, key)}' for name, key in pairs)}"
+        yield f"The {series.rows:,} rows{whose} are cut into {_at(query, series)}."
+        yield from _sent(query, series)
+    if query.by:
+        yield "All other keys are computed in one piece each."
+
+
+def _at(query: Query, series: Series) -> str:
+    if not series.cuts:
+        few = query.shape.trigger != cutting.WHEN_OVER or not series.grid
+        return "1 part, " + ("as they are few" if few else "as no other window begins further on")
+    shown = [_value(query, cut) for cut in series.cuts[:3]]
+    more = ", …" if len(series.cuts) > 3 else ""
+    return f"{len(series.parts)} parts at {query.order_by[0]} = {', '.join(shown)}{more}"
+
+
+def _key(query: Query, name: str, value: Any) -> str:
+    clock = OrderClock.of(name, query.schema.field(name).type)
+    return repr(value) if clock is None or value is None else clock.shown(value)
+
+
+def _value(query: Query, value: Any) -> str:
+    return str(value) if query.clock is None else query.clock.shown(value)
+
+
+def _sent(query: Query, series: Series) -> Iterator[str]:
+    if not series.cuts:
+        return
+    if query.shape.trigger == cutting.WHEN_OVER:
+        yield "Windows begin there, so that none is in two parts."
+        return
+    yield "A part is also sent the rows before its own that its windows reach back to,"
+    if series.between:
+        yield (
+            f"and in {len(series.between)} of them, whose windows are longer than they are, the "
+            f"rows between as their total."
+        )
+    else:
+        yield "and answers only for its own."
+
+
+def _shuffle(df: DataFrame, query: Query, plan: Plan) -> str:
+    kept = query.columns if query.at_rows else ()
+    moved = ", ".join(dict.fromkeys([*kept, *query.reads, *query.order_by, *query.ties]))
+    count = partitions(df)
+    if any(series.cuts for series in plan.series):
+        how = "each part to a place of its own"
+        how += ", other keys by hash" if query.by else ""
+    elif query.by:
+        how = f"by the hash of {', '.join(query.by)}"
+    else:
+        how = "all to one place"
+    return (
+        f"once: {moved}; {how}, in {count} partitions on {parallelism(df)} cores; then sorted there"
+    )
+
+
+def _workers(query: Query) -> str:
+    sent = ", ".join(query.reads)
+    if query.at_rows:
+        return f"are sent {sent}, and give back the answers; rows wait for them in Spark"
+    return f"are sent {sent}, and give back a row for each window"

@@ -1,0 +1,159 @@
+"""`sash.spark.sliding`: any aggregate over any window of a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import BooleanType, DataType, StructField, StructType
+
+from sash.aggregators.duration import length
+from sash.operators.base import Operator
+from sash.spark.checks import require
+from sash.spark.part_rows import Plan, order_points, partition_of, partitions, with_parts
+from sash.spark.parts import Split, checked_split, plan_parts
+from sash.spark.query import END, OWN, PART, START, Query, quoted
+from sash.spark.reading import read_query
+from sash.spark.starting import without_noise
+from sash.spark.worker import HERE, answers_at_rows, windows_of
+
+ANSWERS = "__sash_answers"
+
+
+def sliding(
+    df: DataFrame,
+    window: Any,
+    aggs: Mapping[str, Operator],
+    *,
+    by: str | Sequence[str] = (),
+    order_by: str | Sequence[str] = (),
+    lateness: Any = None,
+    columns: Sequence[str] | None = None,
+    min_size: int = 1,
+    algorithm: str = "auto",
+    split: Split = "auto",
+) -> DataFrame:
+    """Aggregates over windows of a DataFrame's rows.
+
+    window     a definition such as `sash.last("1h", every="1min")`, or 1000 or "1h" for short
+    aggs       operators by the names of their answers: {"highest": sash.Max("len")}
+    by         the column, or columns, whose values are keys: a window for each
+    order_by   the column, or columns, that order rows; the first tells their time. Ties are ordered
+               by all other columns, so that a run repeats exactly
+    lateness   of no effect here: rows are sorted, so none is late
+    columns    those of the input that are wanted in the output; by default all
+    min_size   no answer for windows of fewer rows
+    algorithm  a name from `sash.algorithms()`; "auto" takes what fits
+    split      "auto": all rows without keys, and keys with too many rows, are computed in parts
+               side by side; a number: every key in so many parts; False: none
+
+    For windows that are answered at rows, the rows that have an answer, with it: the input's
+    columns, and one for each aggregate. For others (on a grid of time, sessions, from mark to
+    mark) a row for each window: its key, window_start, window_end, and the answers.
+
+    Answers are computed when the result is asked for; but where to split is found out at once, by
+    jobs that count keys, or look at the order column. The rows must be the same both times.
+    """
+    query, plan = planned(
+        df, window, aggs, by, order_by, lateness, columns, min_size, algorithm, split
+    )
+    rows = in_order(df, query, plan)
+    if query.at_rows:
+        return _with_answers(rows, query)
+    return _windows(rows, query)
+
+
+def planned(
+    df: DataFrame,
+    window: Any,
+    aggs: Any,
+    by: Any,
+    order_by: Any,
+    lateness: Any,
+    columns: Any,
+    min_size: int,
+    algorithm: str,
+    split: Split,
+) -> tuple[Query, Plan]:
+    """What is asked, checked, and how it will be split."""
+    if not isinstance(df, DataFrame) and not hasattr(df, "sparkSession"):
+        raise TypeError(f"a Spark DataFrame is needed, not {type(df).__name__}.")
+    if df.isStreaming:
+        raise NotImplementedError("this DataFrame is a stream, and sliding takes batches so far.")
+    require(df.sparkSession)
+    if lateness is not None and isinstance(length(lateness), int):
+        raise TypeError(f"lateness is a length of time, such as '10min', not {lateness!r}.")
+    query = read_query(df, window, aggs, by, order_by, columns, min_size, algorithm)
+    return plan_parts(df, query, checked_split(split))
+
+
+def in_order(df: DataFrame, query: Query, plan: Plan) -> DataFrame:
+    """Rows of a key, or of a part of it, in one partition and in order."""
+    kept = query.columns if query.at_rows else ()
+    needed = dict.fromkeys([*kept, *query.reads, *query.order_by, *query.ties])
+    df = df.select(*map(quoted, needed))
+    by = [quoted(name) for name in query.by]
+    order = [quoted(name) for name in (*query.order_by, *query.ties)]
+    if plan.series:
+        count = partitions(df)
+        parts = with_parts(df, query, order_points(query), plan)
+        parts = parts.repartitionById(count, partition_of(query, count))
+        return parts.sortWithinPartitions(*by, PART, *order)
+    if by:
+        return df.repartition(*by).sortWithinPartitions(*by, *order)
+    return df.repartitionById(partitions(df), F.lit(0)).sortWithinPartitions(*order)
+
+
+def _with_answers(rows: DataFrame, query: Query) -> DataFrame:
+    """Rows stay where they are; what workers read of them goes there, and answers come back."""
+    types = [from_arrow_type(kind) for kind in query.answer_types.values()]
+    names = list(query.aggs)
+    kept = [quoted(name) for name in query.columns]
+    plain = query.shape.plain
+    fields = [StructField(f"a{k}", kind) for k, kind in enumerate(types)]
+    if not plain:
+        fields.append(StructField(HERE, BooleanType()))
+    answering = answering_udf(query, types[0] if query.bare else StructType(fields))
+    answers = answering(*map(quoted, query.sent))
+    if query.bare:
+        return rows.select(*kept, answers.alias(names[0]))
+    found = rows.select("*", answers.alias(ANSWERS))
+    if not plain:
+        found = found.filter(F.col(f"{ANSWERS}.{HERE}"))
+    if query.parts:  # a row that was sent elsewhere too is answered in its own part
+        found = found.filter(F.col(PART).eqNullSafe(F.col(OWN)))
+    each = [F.col(f"{ANSWERS}.a{k}").alias(name) for k, name in enumerate(names)]
+    return found.select(*kept, *each)
+
+
+def answering_udf(query: Query, answer: DataType) -> Any:
+    def sash(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
+        yield from answers_at_rows(query, batches)
+
+    with without_noise():
+        made: Any = F.arrow_udf(sash, answer)  # type: ignore[attr-defined]
+    # Rows must not be filtered before they have been in windows, nor be answered twice.
+    return made.asNondeterministic()
+
+
+def _windows(rows: DataFrame, query: Query) -> DataFrame:
+    clock = query.clock
+    assert clock is not None
+    bounds = from_arrow_type(clock.bounds_type)
+    types = [rows.schema[name].dataType for name in query.by] + [bounds, bounds]
+    types += [from_arrow_type(kind) for kind in query.answer_types.values()]
+
+    def sash(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from windows_of(query, batches)
+
+    # Names are given afterwards: Spark takes those of any sign only there.
+    given = [quoted(name).alias(f"c{k}") for k, name in enumerate(query.sent)]
+    fields = [StructField(f"c{k}", kind) for k, kind in enumerate(types)]
+    with without_noise():
+        found = rows.select(*given).mapInArrow(sash, StructType(fields))
+    names = [*query.by, START, END, *query.aggs]
+    return found.select(*(F.col(f"c{k}").alias(name) for k, name in enumerate(names)))
