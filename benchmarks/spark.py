@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,7 @@ import sash.spark
 KEYS = 8
 SIZES = (10, 100, 1_000, 10_000, 100_000)
 TREE_SIZES = (1_000, 100_000)
+PINNED = "local[1] on one core"
 TREE = "spark.sql.window.segmentTree.enabled"
 Run = Callable[[], Any]
 
@@ -77,7 +79,7 @@ class Sizes:
     udf_rows: int = 20_000
     series_rows: int = 5_000_000
     series_size: int = 100_000
-    rounds: int = 3
+    rounds: int = 5
     turns: int = 2
     """How often a session of one core and one of two follow each other."""
 
@@ -282,10 +284,12 @@ def against_pandas_udf(few: DataFrame, sizes: Sizes) -> Iterator[Figure]:
 
 def series_here(master: str, path: str, sizes: Sizes) -> dict[str, float]:
     """Times of one session, in a process of its own."""
-    df = session(master).read.parquet(path).drop("k")
+    if master == PINNED:  # before Java starts, so that it sees one core too
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    df = session("local[1]" if master == PINNED else master).read.parquet(path).drop("k")
     op, size = OPERATORS["Max"], sizes.series_size
     runs = {"sash": by_sash(df, op, size, by=())}
-    if master == "local[1]":
+    if master != "local[2]":
         runs["sash, not cut"] = by_sash(df, op, size, by=(), split=False)
     else:
         runs["spark"] = by_spark(df, SPARKS["Max"], frame(size, keyed=False), tree=True)
@@ -293,9 +297,14 @@ def series_here(master: str, path: str, sizes: Sizes) -> dict[str, float]:
 
 
 def one_series(path: Path, sizes: Sizes) -> Iterator[Figure]:
-    """All rows are one window's: cores share it, where Spark moves it to one of them."""
+    """All rows are one window's: cores share it, where Spark moves it to one of them.
+
+    With one task at a time, Java and Python still run side by side on two cores; so one core alone
+    is timed too.
+    """
     took: dict[str, float] = {}
-    for master in ("local[1]", "local[2]") * sizes.turns:
+    pinned = [PINNED] if hasattr(os, "sched_setaffinity") else []
+    for master in ["local[1]", "local[2]", *pinned] * sizes.turns:
         command = [sys.executable, __file__, "--series", master, "--data", str(path)]
         command += ["--sizes", json.dumps(asdict(sizes))]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -310,8 +319,10 @@ def one_series(path: Path, sizes: Sizes) -> Iterator[Figure]:
         value = took[slow] / took["sash, local[2]"]
         return Figure(f"one series: {what}", "Max", size, rows, value, "x", least)
 
-    yield ratio("one core / two", "sash, local[1]", 1.6)
-    yield ratio("one core, not cut / two cores", "sash, not cut, local[1]")
+    yield ratio("one task at a time / two", "sash, local[1]", 1.6)
+    if pinned:
+        yield ratio("one core / two", f"sash, {PINNED}", 1.6)
+    yield ratio("one task at a time, not cut / two", "sash, not cut, local[1]")
     yield ratio("Spark's segment tree / sash, two cores", "spark, local[2]", 2.0)
 
 

@@ -6,10 +6,11 @@ a window, told by its key, start and end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
-from math import isnan
+from keyword import iskeyword
+from math import copysign, isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +44,6 @@ class Asked:
     by: tuple[str, ...] = ()
     order_by: tuple[str, ...] = ("t",)
     min_size: int = 1
-    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def definition(self) -> Any:
@@ -55,9 +55,17 @@ class Asked:
         return isinstance(every, int | Punctuated)
 
     @property
+    def chosen(self) -> set[str]:
+        """Aggregates that choose among values: these are then the same to the bit."""
+        return {name for name, op in self.aggs.items() if op.selective}
+
+    @property
     def names(self) -> list[str]:
         """What aggregates are called where names must be Python's."""
-        return [name if name.isidentifier() else f"answer_{k}" for k, name in enumerate(self.aggs)]
+        return [
+            name if name.isidentifier() and not iskeyword(name) else f"answer_{k}"
+            for k, name in enumerate(self.aggs)
+        ]
 
     def ties(self, names: Sequence[str]) -> list[str]:
         """What orders rows of the same order value: the columns that are given, or read."""
@@ -76,18 +84,21 @@ def check(
     *,
     keyed: Sequence[Any] = ("auto", 3),
     series: Sequence[Any] = SPLITS,
+    one_by_one: bool = False,
 ) -> None:
     """Every engine gives the same answers.
 
     keyed, series: into how many parts Spark is to cut each key, and all rows as one series.
+    one_by_one: see `locally`.
     """
     df = spread(spark, rows)
     for by, splits in ((asked.by, keyed), ((), series)):
         wanted = replace(asked, by=by)
-        expected = locally(rows, wanted)
+        expected = locally(rows, wanted, one_by_one) if splits else []
         for split in splits:
             found = on_spark(df, wanted, split=split)
-            same(found, expected, f"{wanted.definition!r} by {by}, split={split}")
+            why = f"{wanted.definition!r} by {by}, split={split}"
+            same(found, expected, why, exact=wanted.chosen)
 
 
 # Spark
@@ -111,7 +122,7 @@ def on_spark(df: DataFrame, asked: Asked, **options: Any) -> Found:
         by=asked.by,
         order_by=asked.order_by,
         min_size=asked.min_size,
-        **{**asked.options, **options},
+        **options,
     )
     return rows_of(found.toArrow())
 
@@ -134,8 +145,12 @@ def plain_times(values: pa.ChunkedArray) -> pa.ChunkedArray:
 # Arrays
 
 
-def locally(rows: pa.Table, asked: Asked) -> Found:
-    """What `sash.rolling`, or a `sash.Window` row by row, gives of the rows of each key."""
+def locally(rows: pa.Table, asked: Asked, one_by_one: bool = False) -> Found:
+    """What `sash.rolling`, or a `sash.Window` row by row, gives of the rows of each key.
+
+    one_by_one: by a `sash.Window`, which compiles nothing, wherever that tells of which row an
+    answer is.
+    """
     names = rows.column_names
     order = [*asked.by, *asked.order_by, *asked.ties(names)]
     listed = rows_of(rows)
@@ -145,7 +160,7 @@ def locally(rows: pa.Table, asked: Asked) -> Found:
         at = list(group)
         own = rows.take(at).combine_chunks()
         answered = own.append_column(ONE, pa.array([1] * len(own)))
-        for row, start, end, given in _answers(answered, asked):
+        for row, start, end, given in _answers(answered, asked, one_by_one):
             answers = dict(zip(asked.aggs, given.values(), strict=True))
             if row is None:
                 key = {name: listed[at[0]][name] for name in asked.by}
@@ -166,7 +181,9 @@ def sort_key(value: Any) -> Any:
     return (2, 0) if is_nan(value) else (1, value)
 
 
-def _answers(rows: pa.Table, asked: Asked) -> Iterator[tuple[int | None, Any, Any, dict[str, Any]]]:
+def _answers(
+    rows: pa.Table, asked: Asked, one_by_one: bool
+) -> Iterator[tuple[int | None, Any, Any, dict[str, Any]]]:
     """For each answer the row it is for, or the window's start and end."""
     window = asked.definition
     times = rows[asked.order_by[0]]
@@ -174,8 +191,8 @@ def _answers(rows: pa.Table, asked: Asked) -> Iterator[tuple[int | None, Any, An
     given = times.combine_chunks() if timed and not times.null_count else None
     every = getattr(window, "every", None)
     op = operator_of(asked)
-    if isinstance(every, Punctuated):
-        yield from _at_marks(rows, window, op, given, asked)
+    if isinstance(every, Punctuated) or (one_by_one and every == 1):
+        yield from _row_by_row(rows, window, op, given, asked)
         return
     least = asked.min_size if every == 1 or not isinstance(every, int) else 0
     answers = sash.rolling(rows, window, op, times=given, min_size=least)
@@ -185,16 +202,21 @@ def _answers(rows: pa.Table, asked: Asked) -> Iterator[tuple[int | None, Any, An
                 found.pop(HELD, None)
                 yield (k + 1) * every - 1, None, None, found
         return
-    ends = rows_of(pa.table({END: answers.times}))
-    starts = [{START: ANY if every is None else None}] * len(ends)
+    ends = edges(answers.times, times.type)
+    starts = [ANY if every is None else None] * len(ends)
     if answers.starts is not None:
-        starts = rows_of(pa.table({START: answers.starts}))
+        starts = edges(answers.starts, times.type)
     for start, end, found in zip(starts, ends, told(answers.values, op, rows), strict=True):
         found.pop(HELD, None)
-        yield None, start[START], end[END], found
+        yield None, start, end, found
 
 
-def _at_marks(
+def edges(times: pa.Array, kind: pa.DataType) -> list[int]:
+    """When windows begin or end, as numbers of the order column's type."""
+    return [row["at"] for row in rows_of(pa.table({"at": times.cast(kind)}))]
+
+
+def _row_by_row(
     rows: pa.Table, window: Any, op: sash.Operator, times: pa.Array | None, asked: Asked
 ) -> Iterator[tuple[int, None, None, dict[str, Any]]]:
     """One row after the other: then it is known which one each answer is for."""
@@ -234,14 +256,15 @@ def told(answers: Any, op: sash.Operator, rows: pa.Table) -> Found:
 # Comparing
 
 
-def same(found: Found, expected: Found, why: str) -> None:
-    """The same answers for the same rows or windows, in whatever order."""
+def same(found: Found, expected: Found, why: str, exact: Collection[str] = ()) -> None:
+    """The same answers for the same rows or windows, in whatever order; `exact` ones to the bit."""
     one, other = (sorted(each, key=lambda row: sort_key(_where(row))) for each in (found, expected))
     assert len(one) == len(other), f"{why}: {len(one)} instead of {len(other)}"
     for row, wanted in zip(one, other, strict=True):
         assert row.keys() == wanted.keys(), why
         for name, value in wanted.items():
-            assert alike(row[name], value), f"{why}: {name} of\n{row} instead of\n{wanted}"
+            shown = f"{why}: {name} of\n{row} instead of\n{wanted}"
+            assert alike(row[name], value, exact=name in exact), shown
 
 
 def _where(row: dict[str, Any]) -> dict[str, Any]:
@@ -253,16 +276,20 @@ def is_nan(value: Any) -> bool:
     return isinstance(value, float) and isnan(value)
 
 
-def alike(found: Any, expected: Any) -> bool:
-    """Equal, with sums within 1e-12 of it; what is only chosen among values is equal to the bit."""
+def alike(found: Any, expected: Any, exact: bool = False) -> bool:
+    """Equal, floats up to 1e-12 unless they are to be `exact`."""
     if expected is ANY:
         return True
     if isinstance(expected, float) and isinstance(found, float):
         if is_nan(expected) or is_nan(found):
             return is_nan(expected) and is_nan(found)
+        if exact:
+            return found == expected and copysign(1.0, found) == copysign(1.0, expected)
         return found == expected or abs(found - expected) <= 1e-12 * max(abs(expected), 1.0)
     if isinstance(expected, list) and isinstance(found, list):
-        return len(found) == len(expected) and all(map(alike, found, expected))
+        pairs = zip(found, expected, strict=False)
+        return len(found) == len(expected) and all(alike(a, b, exact) for a, b in pairs)
     if isinstance(expected, dict) and isinstance(found, dict):
-        return found.keys() == expected.keys() and all(alike(found[k], expected[k]) for k in found)
+        same_names = found.keys() == expected.keys()
+        return same_names and all(alike(found[k], expected[k], exact) for k in found)
     return type(found) is type(expected) and bool(found == expected)

@@ -102,7 +102,8 @@ def in_order(df: DataFrame, query: Query, plan: Plan) -> DataFrame:
         count = partitions(df)
         parts = with_parts(df, query, order_points(query), plan)
         parts = parts.repartitionById(count, partition_of(query, count))
-        return parts.sortWithinPartitions(*by, PART, *order)
+        alone = not by and len(query.parts) <= count
+        return parts.sortWithinPartitions(*by, *([] if alone else [PART]), *order)
     if by:
         return df.repartition(*by).sortWithinPartitions(*by, *order)
     return df.repartitionById(partitions(df), F.lit(0)).sortWithinPartitions(*order)
@@ -118,14 +119,13 @@ def _with_answers(rows: DataFrame, query: Query) -> DataFrame:
     if not plain:
         fields.append(StructField(HERE, BooleanType()))
     answering = answering_udf(query, types[0] if query.bare else StructType(fields))
-    answers = answering(*map(quoted, query.sent))
-    if query.bare:
-        return rows.select(*kept, answers.alias(names[0]))
-    found = rows.select("*", answers.alias(ANSWERS))
-    if not plain:
-        found = found.filter(F.col(f"{ANSWERS}.{HERE}"))
+    found = rows.select("*", answering(*map(quoted, query.sent)).alias(ANSWERS))
     if query.parts:  # a row that was sent elsewhere too is answered in its own part
         found = found.filter(F.col(PART).eqNullSafe(F.col(OWN)))
+    if query.bare:
+        return found.select(*kept, F.col(ANSWERS).alias(names[0]))
+    if not plain:
+        found = found.filter(F.col(f"{ANSWERS}.{HERE}"))
     each = [F.col(f"{ANSWERS}.a{k}").alias(name) for k, name in enumerate(names)]
     return found.select(*kept, *each)
 

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from sash.spark.betweens import tell_between, totals_help
 from sash.spark.clean_cuts import cut_cleanly
-from sash.spark.cut_points import CutPoints
+from sash.spark.cut_points import CutPoints, quantiles
 from sash.spark.part_rows import (
     SERIES,
     Plan,
@@ -39,6 +39,8 @@ HEAVY_ROWS = 1_000_000
 PART_ROWS = 100_000
 """Parts of fewer rows than this are not worth the trouble."""
 MOST_HEAVY = 64
+SAMPLED = 16
+"""Where to cut many rows is told by one in so many."""
 
 
 def plan_parts(df: DataFrame, query: Query, split: Split) -> tuple[Query, Plan]:
@@ -65,7 +67,7 @@ def _planned(df: DataFrame, query: Query, split: Split) -> Plan:
         if not keys:
             return Plan((), why)
     points = order_points(query)
-    series = spread(df, query, points, keys)
+    series = spread(df, query, points, keys, split == "auto")
     cores = parallelism(df)
     for each in series:
         each.cut_evenly(_parts(each, query, split, cores, partitions(df)))
@@ -149,17 +151,24 @@ def _bytes(df: DataFrame) -> int:
 
 
 def spread(
-    df: DataFrame, query: Query, points: CutPoints, keys: list[tuple[Any, ...]]
+    df: DataFrame, query: Query, points: CutPoints, keys: list[tuple[Any, ...]], few_do: bool
 ) -> list[Series]:
-    """How many rows each series has, and how they are spread."""
-    numbered = df.select(series_number(query, keys).alias(SERIES), points.column.alias("o")).filter(
-        F.col(SERIES).isNotNull()
-    )
-    inner = replace(points, column=F.col("o"))
+    """How many rows each series has, and how they are spread.
+
+    few_do: whether that may be told by some of them, as all of these series are long.
+    """
+    numbered = df.select(series_number(query, keys).alias(SERIES), points.value.alias("o"))
+    numbered = numbered.filter(F.col(SERIES).isNotNull())
     count = F.count(F.lit(1)).alias("n")
     if points.cuttable:
-        greatest = F.max(inner.value).alias("greatest")
-        grouped = numbered.groupBy(SERIES).agg(count, inner.quantiles(GRID).alias("grid"), greatest)
+        some = F.col("o")
+        if few_do and _bytes(numbered) >= 16 * HEAVY_ROWS:  # quantiles cost most of this pass
+            some = F.when(F.rand(7) < 1 / SAMPLED, F.col("o"))
+        grouped = (
+            numbered.withColumn("some", some)
+            .groupBy(SERIES)
+            .agg(count, quantiles("some", GRID).alias("grid"), F.max("o").alias("greatest"))
+        )
         rows = {
             row[SERIES]: (row["n"], row["grid"] or [], row["greatest"]) for row in grouped.collect()
         }

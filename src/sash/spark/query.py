@@ -127,7 +127,10 @@ class Query:
     @cached_property
     def sent(self) -> tuple[str, ...]:
         """What workers are sent: these, and which part rows are for, and which they are of."""
-        return (*self.reads, PART, OWN) if self.parts else self.reads
+        if not self.parts:
+            return self.reads
+        some_not_sent = any(part.between is not None for part in self.parts.values())
+        return (*self.reads, PART, OWN) if some_not_sent else (*self.reads, PART)
 
     @cached_property
     def grouped_by(self) -> tuple[str, ...]:
@@ -137,7 +140,7 @@ class Query:
     @cached_property
     def bare(self) -> bool:
         """Whether workers give nothing but the answers of one aggregate."""
-        return self.shape.plain and len(self.aggs) == 1 and not self.parts
+        return self.shape.plain and len(self.aggs) == 1
 
     @cached_property
     def schema_read(self) -> pa.Schema:
