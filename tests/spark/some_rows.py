@@ -42,6 +42,7 @@ AGGS = {
     "total": sash.Sum("g"),
     "hi": sash.Max("f"),
     "first": sash.First("x"),
+    "last": sash.Last("x"),
     "who": sash.ArgMax("x", "y"),
     "said": sash.Concat("y"),
     "all": sash.Collect("x"),
@@ -49,5 +50,5 @@ AGGS = {
 }
 """Of every shape: numbers, objects, payloads, chosen, computed. `fn` shows any other order."""
 
-NUMBERS = {name: AGGS[name] for name in ("n", "seen", "total", "hi", "first", "who", "fn")}
+NUMBERS = {name: AGGS[name] for name in ("n", "seen", "total", "hi", "first", "last", "who", "fn")}
 """Those whose windows are kept in arrays, and whose rows can be sent as a total."""

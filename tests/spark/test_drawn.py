@@ -71,7 +71,7 @@ def small_batches(settings: Callable[..., None]) -> None:
 
 @pytest.mark.usefixtures("small_batches")
 @settings(
-    max_examples=max(settings().max_examples // 4, 1),
+    max_examples=max(settings().max_examples // 6, 1),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(rows=tables(), window=WINDOWS, split=st.integers(1, 6), keyed=st.booleans())

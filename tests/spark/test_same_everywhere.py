@@ -102,7 +102,13 @@ LONG = {
 """Windows that are longer than parts."""
 
 
-@pytest.mark.parametrize("kind", LONG)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        kind if k % 3 == 0 else pytest.param(kind, marks=pytest.mark.full)
+        for k, kind in enumerate(LONG)
+    ],
+)
 def test_long_windows(spark: SparkSession, kind: str) -> None:
     """Rows that stay in the window for as long as a part runs are sent to it as one total."""
     check(spark, some_rows(), Asked(LONG[kind], NUMBERS), keyed=(), series=(7,))

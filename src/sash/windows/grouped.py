@@ -64,8 +64,15 @@ class GroupedWindows:
     """The windows of keys that come one after the other."""
 
     def __init__(
-        self, op: Operator, window: Definition, *, min_size: int = 1, algorithm: str = "auto"
+        self,
+        op: Operator,
+        window: Definition,
+        *,
+        min_size: int = 1,
+        algorithm: str = "auto",
+        idle: int | None = None,
     ) -> None:
+        """idle: after so long without a row a key begins anew."""
         self.operator = op
         self.shape = Shape(window)
         self.min_size = min_size
@@ -73,7 +80,7 @@ class GroupedWindows:
             telling_rows(op),
             self.shape,
             least=min_size,
-            idle=cutting.FOREVER,
+            idle=cutting.FOREVER if idle is None else idle,
             algorithm=algorithm_for(op, window, algorithm),
             keyed=self.keyed,
         )
@@ -166,36 +173,42 @@ class GroupedWindows:
 
     def _told(self, given: Given, groups: Array, columns: Mapping[str, Any], shifts: Array) -> Told:
         """shifts: of each group, what is to be added to the number of a value to get its row."""
-        at = np.arange(len(groups)) if given.rows is None else given.rows
-        told = Told([], groups, at, given.times, given.since)
-        found = given.found
-        few = given.held < self.min_size
-        if few.any():
-            if self.shape.plain:
-                found.hide(few)
-            else:
-                stay = np.flatnonzero(~few)
-                found, told = found.take(stay), told.take(stay)
-        dressed = found.dress("arrow")
-        if isinstance(self.operator, Together):
-            answers = [dressed[name] for name in self.operator.members]
-        else:
-            answers = [dressed]
-        for leaf, each in zip(self.operator.leaves, answers, strict=True):
+        told = told_of(given, groups, self.operator, self.shape, self.min_size)
+        for k, leaf in enumerate(self.operator.leaves):
             if leaf.takes:
-                each = self._taken(leaf, each, columns, shifts[told.groups])
-            told.answers.append(each)
+                rows = shifts[told.groups]
+                told.answers[k] = self._taken(k, leaf, told.answers[k], columns, rows)
         return told
 
     def _taken(
-        self, leaf: Operator, answers: Any, columns: Mapping[str, Any], shift: Array
+        self, k: int, leaf: Operator, answers: Any, columns: Mapping[str, Any], shift: Array
     ) -> pa.Array:
         answers = pa.array(answers, pa.int64()) if isinstance(answers, list) else _numbers(answers)
         there = np.ones(len(answers), bool)
         if answers.null_count:
             there = answers.is_valid().to_numpy(zero_copy_only=False)
         values = answers.fill_null(0).to_numpy(zero_copy_only=False)
-        return self.payload.take(leaf, values, there, columns, values + shift)
+        return self.payload.take(k, leaf, values, there, columns, values + shift)
+
+
+def told_of(given: Given, groups: Array, op: Operator, shape: Shape, min_size: int) -> Told:
+    """What an engine has given, without answers for fewer rows than `min_size`."""
+    at = np.arange(len(groups)) if given.rows is None else given.rows
+    told = Told([], groups, at, given.times, given.since)
+    found = given.found
+    few = given.held < min_size
+    if few.any():
+        if shape.plain:
+            found.hide(few)
+        else:
+            stay = np.flatnonzero(~few)
+            found, told = found.take(stay), told.take(stay)
+    dressed = found.dress("arrow")
+    if isinstance(op, Together):
+        told.answers.extend(dressed[name] for name in op.members)
+    else:
+        told.answers.append(dressed)
+    return told
 
 
 def _numbers(values: Any) -> pa.Array:

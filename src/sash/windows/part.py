@@ -30,6 +30,7 @@ from sash.windows.definitions import Definition, Last
 from sash.windows.each import Each
 from sash.windows.engine import Given
 from sash.windows.grouped import NOTHING, Array, GroupedWindows, Told, as_batch
+from sash.windows.payload import columns_taken
 from sash.windows.totals import Total, as_partial, lifted_row
 from sash.windows.tracking import CAME, END, NEWEST, NEXT, START
 
@@ -167,8 +168,10 @@ class PartWindow(GroupedWindows):
         """What answers may be taken from: of the rows between, it is one for each leaf at most."""
         if not self.payload.names:
             return
-        rows = {name: pa.nulls(1, columns[name].type) for name in self.payload.names}
-        for leaf, _, content in leaves:
+        rows: dict[Any, pa.Array] = {
+            name: pa.nulls(1, columns[name].type) for name in self.payload.names
+        }
+        for k, (leaf, _, content) in enumerate(leaves):
             if leaf.takes and content is not None:
-                rows |= {name: value for name, value in content.items() if name in rows}
+                rows |= {(k, name): content[name] for name in columns_taken(leaf)}
         self.payload.keep(rows, number, int(self.engine.tracker.states[START][0]))

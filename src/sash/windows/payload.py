@@ -57,20 +57,25 @@ class Payload:
         taking = [leaf for leaf in op.leaves if leaf.takes]
         self.names = tuple(dict.fromkeys(name for leaf in taking for name in columns_taken(leaf)))
         self.firsts: list[int] = []
-        self.pieces: list[dict[str, pa.Array]] = []
+        self.pieces: list[dict[Any, pa.Array]] = []
+        """By name; where a row stands for many, what it is to a leaf is there by both."""
 
-    def keep(self, rows: Mapping[str, pa.Array], first: int, start: int) -> None:
+    def keep(self, rows: Mapping[Any, pa.Array], first: int, start: int) -> None:
         """More rows of the window, from value `first` on; it holds those from `start` on."""
         self.firsts.append(first)
-        self.pieces.append({name: rows[name] for name in self.names})
+        self.pieces.append(
+            {name: rows[name] for name in rows if name in self.names or isinstance(name, tuple)}
+        )
         while len(self.firsts) > 1 and self.firsts[1] <= start:
             del self.firsts[0], self.pieces[0]
 
     def clear(self) -> None:
         self.firsts, self.pieces = [], []
 
-    def take(self, leaf: Operator, values: Array, there: Array, rows: Any, at: Array) -> pa.Array:
-        """What stands in the rows that are answers.
+    def take(
+        self, k: int, leaf: Operator, values: Array, there: Array, rows: Any, at: Array
+    ) -> pa.Array:
+        """What stands in the rows that are answers of a leaf, the k-th.
 
         values: their numbers; there: where there is an answer; at: the row of `rows` that it is,
         or less than 0 for one that came before.
@@ -83,18 +88,19 @@ class Payload:
         for name in columns_taken(leaf):
             column = rows[name]
             if len(wanted):
-                column = pa.concat_arrays([column, *self._earlier(name, wanted)])
+                column = pa.concat_arrays([column, *self._earlier(k, name, wanted)])
             found[name] = column.take(indices)
         if len(found) == 1:
             return next(iter(found.values()))
         return pa.StructArray.from_arrays(list(found.values()), list(found), mask=pa.array(~there))
 
-    def _earlier(self, name: str, wanted: Array) -> list[pa.Array]:
+    def _earlier(self, k: int, name: str, wanted: Array) -> list[pa.Array]:
         """What stands in some rows that came before, in order."""
         cuts = np.searchsorted(wanted, [*self.firsts[1:], np.iinfo(np.int64).max])
         found, low = [], 0
         for first, piece, high in zip(self.firsts, self.pieces, cuts.tolist(), strict=True):
             if high > low:
-                found.append(piece[name].take(pa.array(wanted[low:high] - first)))
+                values = piece[k, name] if (k, name) in piece else piece[name]
+                found.append(values.take(pa.array(wanted[low:high] - first)))
             low = high
         return found
