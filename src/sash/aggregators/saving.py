@@ -51,10 +51,11 @@ MOST_SHRUNK = 1032
 """No zlib stream unfolds to more bytes than this for each of its own."""
 
 
-def pack(kind: str, content: Any) -> bytes:
+def pack(kind: str, content: Any, compress: bool = True) -> bytes:
     """Content as bytes: values of plain Python, NumPy and Arrow, nested as you like.
 
-    A value that cannot be saved raises a TypeError that says how to let it be.
+    compress: False for what is compressed on its way, and must be written fast. A value that
+    cannot be saved raises a TypeError that says how to let it be.
     """
     writer = Writer()
     writer.write(content)
@@ -62,7 +63,7 @@ def pack(kind: str, content: Any) -> bytes:
     head = bytearray(COUNT.pack(1 + len(writer.blocks)))
     stored: list[Any] = []
     for data in (memoryview(writer.out), *writer.blocks):
-        shorter = _compressed(data)
+        shorter = _compressed(data) if compress else None
         stored.append(data if shorter is None else shorter)
         head += BLOCK.pack(shorter is not None, len(stored[-1]), len(data))
     length = HEAD.size + len(name) + len(head) + sum(map(len, stored)) + DIGEST

@@ -31,6 +31,8 @@ from sash.windows.tracking import CAME, END, NEWEST, START, Cuts, Groups, Mispla
 
 NOTHING = np.zeros(0, np.int64)
 NO_MARKS = np.zeros(0, bool)
+BY_TIME = 2**62
+"""Instead of a row: that of answers which time brought."""
 ALONE = Groups([0], [0], [1], [0], [False])
 """One row of the only key."""
 
@@ -60,7 +62,10 @@ class Given:
             np.concatenate([getattr(self, name), getattr(more, name)])
             for name in ("times", "since", "held")
         )
-        return Given(self.found.then(more.found), times, since, codes, held, mine)
+        rows = (
+            None if self.rows is None else np.concatenate([self.rows, [BY_TIME] * len(more.codes)])
+        )
+        return Given(self.found.then(more.found), times, since, codes, held, mine, rows)
 
 
 class Engine:
@@ -77,6 +82,7 @@ class Engine:
         keyed: bool,
         dtype: Any = None,
         debug: bool = False,
+        keeps_times: bool = False,
     ) -> None:
         self.operator = operator
         self.shape = shape
@@ -85,7 +91,7 @@ class Engine:
         self.keyed = keyed
         self.dtype = dtype
         self.debug = debug
-        self.tracker = Tracker(shape, least, idle)
+        self.tracker = Tracker(shape, least, idle, keeps_times)
         self.roles = Roles(operator, shape)
         self.keeper: Each | Pooled | None = None
         self.keys = 0
@@ -95,6 +101,8 @@ class Engine:
         self.sample: Any = None
         self.answered: tuple[dict[str, Any], list[Any]] | None = None
         """The types of the last rows' columns, and those of their answers."""
+        self.touched = NOTHING
+        """The keys that the last rows, or the time that came with them, may have changed."""
         self.interprets = False
         """Whether the policy has turned out to be one that cannot be compiled."""
         if not keyed:
@@ -191,8 +199,9 @@ class Engine:
             found = keeper.follow(values, order, cuts)
         if batch.kind == "arrow":
             found.types = self._answer_types(values)
-        self._keep(cuts, along, payload)
+        self._keep(cuts, self.tracker.of_rows(times, along), payload)
         self.tracker.commit(cuts)
+        self.touched = np.asarray(cuts.groups.codes)
         self._keep_tail(batch, order, cuts)
         return self._given(found, cuts, order, before, batch)
 
@@ -301,9 +310,9 @@ class Engine:
         leaves, _ = read_leaves(self.roles.values(batch), self.operator)
         return all(tells_type(c) for leaf in leaves for c in leaf.inputs)
 
-    def _keep(self, cuts: Cuts, along: Any, payload: list[Any]) -> None:
+    def _keep(self, cuts: Cuts, others: list[Any], payload: list[Any]) -> None:
         """Keep of the rows what is asked for later."""
-        columns = [*([along] if self.tracker.measures else []), *payload]
+        columns = [*others, *payload]
         if not columns:
             return
         kept = self.tracker.kept
@@ -367,6 +376,38 @@ class Engine:
             at[came - before] = rows
             found, held = found.take(at), held[at]
         return Given(found, times, times, codes, held)
+
+    def refill(self, batch: Batch, states: list[Array]) -> None:
+        """Windows that were kept elsewhere, by their rows and by where they stand.
+
+        states: of each key, the six numbers that `cutting` tells of. The rows of a key are those
+        from its start on, in order. There must be no windows here yet.
+        """
+        assert batch.codes is not None
+        self.add_keys(len(states[0]) - self.keys)
+        order, there, last = by_key(batch.codes, self.keys)
+        first = np.concatenate([np.zeros(1, np.int64), last[:-1]]) if len(last) else last
+        after = [state[there] for state in states]
+        empty = [after[START], after[START], after[START], *after[3:]]
+        groups = Groups(there, first, last, np.zeros_like(there), np.zeros(len(there), bool))
+        no_answers = {name: NOTHING for name in ("starts", "ends", "times", "since", "rows")}
+        cuts = Cuts(groups, empty, after, **no_answers, upto=np.zeros_like(there))
+        for state, given in zip(self.tracker.states, states, strict=True):
+            state[: self.keys] = given
+        if not batch.rows:
+            return
+        self._settle(batch)
+        assert self.keeper is not None
+        values = replace(batch, columns=self.roles.values(batch))
+        times = NOTHING if batch.times is None else in_order(batch.times, order)
+        along = self.roles.along(batch, order, times, self.tracker.kept.columns)
+        for k in (CAME, END):  # as if no row of these had come yet
+            self.tracker.states[k][there] = after[START]
+        payload = self.keeper.payload(values, order)
+        self.keeper.follow(values, order, cuts)
+        self._keep(cuts, self.tracker.of_rows(times, along), payload)
+        self.tracker.commit(cuts)
+        self._keep_tail(batch, order, cuts)
 
     # What is wrong
 

@@ -156,7 +156,7 @@ class Pooled:
     def _finished(
         self, answers: list[LeafAnswers], leaves: list[Leaf], order: Array | None, plan: Plan
     ) -> Found:
-        at = int(self.tracker.measures)
+        at = len(self.tracker.of_rows(None, None))
         for k, (found, leaf) in enumerate(zip(answers, leaves, strict=True)):
             found.settle_empty(self._without_value(k, leaf, plan))
             if leaf.operator.takes:

@@ -52,9 +52,15 @@ class Cuts:
 class Tracker:
     """The windows of all keys, as far as `cut` knows them."""
 
-    def __init__(self, shape: Shape, least: int, idle: int = cutting.FOREVER) -> None:
-        """least: no answer for fewer rows; idle: after so long without a row a key begins anew."""
+    def __init__(
+        self, shape: Shape, least: int, idle: int = cutting.FOREVER, keeps_times: bool = False
+    ) -> None:
+        """least: no answer for fewer rows; idle: after so long without a row a key begins anew.
+
+        keeps_times: whether the times of rows are asked for later, whatever they leave by.
+        """
         self.shape = shape
+        self.keeps_times = keeps_times
         # What a policy leaves is not known here.
         self.least = 0 if shape.size == cutting.POLICY else least
         self.idle = idle
@@ -79,6 +85,24 @@ class Tracker:
     def measures(self) -> bool:
         """Whether rows leave by a time or a column of theirs, which must be kept then."""
         return self.shape.size in (cutting.TIME, cutting.DELTA)
+
+    def of_rows(self, times: Any, along: Any) -> list[Any]:
+        """What is kept of each row but what answers are taken from."""
+        found = [along] if self.measures else []
+        if self.keeps_times and self.shape.size != cutting.TIME:
+            found.append(times)
+        return found
+
+    def oldest(self) -> Array:
+        """Of each key, the time of the oldest row in its window; a bound, if none is in it yet."""
+        came, start, end, newest = (self.states[k] for k in (CAME, START, END, NEWEST))
+        found = np.where(came > start, newest, cutting.FOREVER)
+        held = np.flatnonzero(end > start)
+        if len(held) and self.kept.columns:
+            column = self.kept.columns[len(self.of_rows(0, 0)) - 1]
+            slots = self.kept.offsets[held] + (start[held] & (self.kept.rooms[held] - 1))
+            found[held] = column[slots]
+        return found
 
     def add(self, keys: int) -> None:
         """There are so many keys now."""
@@ -218,7 +242,7 @@ class Tracker:
         self.kept.forget(codes)
 
     def copy(self) -> Tracker:
-        found = Tracker(self.shape, self.least, self.idle)
+        found = Tracker(self.shape, self.least, self.idle, self.keeps_times)
         found.states = [s.copy() for s in self.states]
         found.kept = self.kept.copy()
         return found

@@ -1,0 +1,101 @@
+"""What a step of a stream's shard has brought, as bytes for the log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.aggregators.saving import SavedError, pack, unpack
+from sash.windows.ordered_rows import Array, StreamRows
+
+KIND = "segment"
+LAYOUT = 1
+"""Of what is told here; it grows when that changes."""
+STATES = 6
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Rows that came, keys that were touched, and where their windows stand."""
+
+    number: int
+    token: bytes
+    """What tells it from any other that might have been written in its place."""
+    before: bytes
+    """The token of the segment before it."""
+    newest: int
+    """The newest time of the stream."""
+    rows: StreamRows
+    """Their codes are places among the keys here. Those of earlier steps were carried over."""
+    keys: list[pa.Array]
+    """The columns of the keys."""
+    states: list[Array]
+    """Of each key, the six numbers that `cutting` tells of."""
+    gone: Array
+    """Which of the keys are forgotten."""
+
+    def __len__(self) -> int:
+        """How long it is: so many rows and keys."""
+        return len(self.rows) + len(self.gone)
+
+    def packed(self) -> bytes:
+        rows = self.rows
+        old = np.flatnonzero(rows.came != self.number)
+        content = {
+            "layout": LAYOUT,
+            "number": self.number,
+            "tokens": (self.token, self.before),
+            "newest": self.newest,
+            "columns": rows.columns,
+            "times": rows.times,
+            "of": rows.codes.astype(np.int32),
+            "old": (old, rows.came[old]),
+            "keys": self.keys,
+            "states": self.states,
+            "gone": self.gone,
+        }
+        return pack(KIND, content, compress=False)
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Segment:
+        content = unpack(KIND, data)
+        if not isinstance(content, dict) or content.get("layout") != LAYOUT:
+            raise SavedError("this was written by another version of sash, laid out otherwise.")
+        try:
+            found = _read(content)
+            _check(found)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise SavedError(f"this is no segment of a stream's log: {error}.") from error
+        return found
+
+
+def _read(content: dict[str, Any]) -> Segment:
+    times = np.ascontiguousarray(content["times"], np.int64)
+    came = np.full(len(times), content["number"], np.int64)
+    old, earlier = content["old"]
+    came[old] = earlier
+    codes = np.ascontiguousarray(content["of"], np.int64)
+    rows = StreamRows(dict(content["columns"]), times, codes, came)
+    token, before = content["tokens"]
+    states = [np.ascontiguousarray(state, np.int64) for state in content["states"]]
+    gone = np.ascontiguousarray(content["gone"], bool)
+    keys = list(content["keys"])
+    return Segment(content["number"], token, before, content["newest"], rows, keys, states, gone)
+
+
+def _check(segment: Segment) -> None:
+    """What compiled loops are told must be true, as they do not look."""
+    rows, count = segment.rows, len(segment.gone)
+    lengths = {len(rows.codes), *(len(column) for column in rows.columns.values())}
+    if lengths != {len(rows)} or len(segment.states) != STATES:
+        raise ValueError("its rows are at odds")
+    if any(len(each) != count for each in (*segment.states, *segment.keys)):
+        raise ValueError("its keys are at odds")
+    if len(rows) and not 0 <= rows.codes.min() <= rows.codes.max() < count:
+        raise ValueError("a row is of no key")
+    came, start, end = segment.states[:3]
+    if not ((start >= 0) & (start <= end) & (end <= came) & (came < 2**62)).all():
+        raise ValueError("its counts are at odds")
