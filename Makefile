@@ -13,7 +13,7 @@ LOCKED := $(INSTALL) --require-hashes --constraint requirements.lock --requireme
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test test-full demo bench-core bench-algorithms bench-pba bench-windows bench-spark \
-    bench-spark-memory fixtures lock clean
+    bench-spark-memory bench-stream fixtures lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ bench-spark: setup ## time sash.spark against the sort alone and Spark's own win
 
 bench-spark-memory: setup ## watch a Spark worker's memory while 20 million rows of a key pass
 	$(BIN)/python benchmarks/spark_memory.py
+
+bench-stream: setup ## time sash.spark on streams against Spark's own state and windows (half an hour)
+	$(BIN)/python benchmarks/stream.py
 
 fixtures: setup ## ask a local Spark (Java 17 or newer) for tests/fixtures anew
 	$(BIN)/python tests/fixtures/spark_windows.py

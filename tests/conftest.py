@@ -10,11 +10,11 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 # A first call compiles, which takes seconds: no deadline. The full run tries more.
-settings.register_profile("default", deadline=None, max_examples=40, derandomize=True)
+settings.register_profile("default", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("full", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-WITH_SPARK = ("tests/spark/", "docs/spark.md", "README.md")
+WITH_SPARK = ("tests/spark/", "docs/spark.md", "docs/streams.md", "README.md")
 
 
 class SparkInOneProcess(LoadScopeScheduling):

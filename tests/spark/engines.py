@@ -6,15 +6,18 @@ a window, told by its key, start and end.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from keyword import iskeyword
 from math import copysign, isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import sash
 from sash.windows.answer_types import answer_types, as_arrow
@@ -140,6 +143,67 @@ def plain_times(values: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_timestamp(values.type):
         return values.cast(pa.timestamp("us", values.type.tz)).cast(pa.int64())
     return values.cast(pa.int32()) if pa.types.is_date32(values.type) else values
+
+
+# Streams
+
+
+def on_stream(
+    spark: SparkSession, rows: pa.Table, asked: Asked, folder: Path, seed: int = 5, **options: Any
+) -> Found:
+    """Rows in disorder within `lateness`, and in micro-batches of a few.
+
+    After them comes one long after all others, so that the time of all others is past. It is not
+    answered.
+    """
+    late = options.get("lateness")
+    reach = 0 if late is None else int(late[:-1])
+    draw = np.random.default_rng(seed)
+    times = rows[asked.order_by[0]].to_numpy()
+    order = np.argsort(times + draw.random(len(rows)) * reach, kind="stable")
+    cuts = np.sort(draw.choice(len(rows) + 1, 4))
+    parts = np.split(order, cuts)
+    tables = [rows.take(part) for part in parts]
+    if late is not None and len(rows):
+        last = rows.take([int(times.argmax())])
+        at = rows.column_names.index(asked.order_by[0])
+        far = pa.array([int(times.max()) + 1000], rows.schema.field(at).type)
+        tables.append(last.set_column(at, rows.schema.field(at), far))
+    return run_stream(spark, tables, asked, folder, **options)
+
+
+def run_stream(
+    spark: SparkSession, tables: Sequence[pa.Table], asked: Asked, folder: Path, **options: Any
+) -> Found:
+    """Each table as a micro-batch."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    source = folder / "source"
+    source.mkdir(parents=True)
+    for k, table in enumerate(tables):
+        path = source / f"{k:04d}.parquet"
+        pq.write_table(table, path)
+        os.utime(path, (k + 1, k + 1))
+    schema = from_arrow_schema(tables[0].schema, prefer_timestamp_ntz=True)
+    stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+    slid = sash.spark.sliding(
+        stream.parquet(str(source)),
+        asked.window,
+        asked.aggs,
+        by=asked.by,
+        order_by=asked.order_by,
+        min_size=asked.min_size,
+        **options,
+    )
+    found: Found = []
+    query = (
+        slid.writeStream.foreachBatch(lambda df, _: found.extend(rows_of(df.toArrow())))
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    return found
 
 
 # Arrays

@@ -13,6 +13,7 @@ from spark.some_rows import AGGS, NUMBERS, some_rows, with_column
 
 import sash
 from sash.spark.frames import planned
+from sash.spark.reading import Call
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,8 +36,7 @@ def few_are_many(settings: Callable[..., None], monkeypatch: pytest.MonkeyPatch)
 def parts_of(df: DataFrame, window: Any, **options: Any) -> dict[Any, int]:
     """Into how many parts each key is cut."""
     given: dict[str, Any] = {"by": ("k",), "split": "auto"} | options
-    others = ("t", None, None, 1, "auto")
-    _, plan = planned(df, window, AGGS, given["by"], *others, given["split"])
+    _, plan = planned(df, Call(window, AGGS, given["by"], "t"), given["split"])
     return {series.key: len(series.parts) for series in plan.series}
 
 
@@ -54,7 +54,11 @@ WINDOWS = [
 
 
 @pytest.mark.usefixtures("few_are_many")
-@pytest.mark.parametrize("window", WINDOWS, ids=repr)
+@pytest.mark.parametrize(
+    "window",
+    [*WINDOWS[::2], *(pytest.param(each, marks=pytest.mark.full) for each in WINDOWS[1::2])],
+    ids=repr,
+)
 def test_found_without_asking(spark: SparkSession, window: Any) -> None:
     """Only what has more than its share of rows is cut: others need not wait for it then."""
     rows = skewed()

@@ -204,8 +204,13 @@ def test_what_is_no_dataframe() -> None:
 def test_streams(spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load()
     asked = {"m": sash.Max("value")}
-    sentence = "this DataFrame is a stream"
-    refused(stream, 3, asked, sentence, NotImplementedError, order_by="timestamp")
+    sentence = "rows of a stream go by time, and 'text' is of string"
+    named = stream.selectExpr("*", "string(value) text", "array(value) list")
+    refused(named, 3, asked, sentence, TypeError, order_by="text")
+    sentence = "the key 'list' is of list<element: int64>, which a stream cannot go by"
+    refused(named, 3, asked, sentence, TypeError, order_by="timestamp", by="list")
+    sentence = "is for integers, and the order column 'timestamp' is a timestamp"
+    refused(stream, 3, asked, sentence, ValueError, order_by="timestamp", lateness="5i")
 
 
 def test_too_many_keys_to_force(spark: SparkSession) -> None:

@@ -17,13 +17,14 @@ from pyspark.sql import functions as F
 from sash.aggregators.saving import pack, unpack
 from sash.spark.arriving import in_utc
 from sash.spark.cut_points import CutPoints
-from sash.spark.failing import RowError, first_failing, told
+from sash.spark.failing import RowError, told
 from sash.spark.query import ROWS, Query, quoted
 from sash.spark.rows import Rows
 from sash.spark.series import Series
 from sash.spark.starting import without_noise
 from sash.windows import cutting
 from sash.windows.part import Between
+from sash.windows.shard import first_failing
 from sash.windows.totals import Total, has_totals, joined, total_of
 
 STRETCH = "__sash_stretch"

@@ -15,7 +15,10 @@ from sash.spark.frames import planned
 from sash.spark.part_rows import Plan, parallelism, partitions
 from sash.spark.parts import Split
 from sash.spark.query import Query
+from sash.spark.reading import Call
 from sash.spark.series import Series
+from sash.spark.stream_query import StreamQuery
+from sash.spark.streams import stream_query
 from sash.windows import cutting
 from sash.windows.explaining import shape_of
 
@@ -30,31 +33,63 @@ def explain(
     by: str | Sequence[str] = (),
     order_by: str | Sequence[str] = (),
     lateness: Any = None,
+    idle: Any = None,
     columns: Sequence[str] | None = None,
     min_size: int = 1,
     algorithm: str = "auto",
     split: Split = "auto",
 ) -> None:
     """Print how `sliding` will run, given the same: algorithm, parts, what is shuffled, and why."""
-    query, plan = planned(
-        df, window, aggs, by, order_by, lateness, columns, min_size, algorithm, split
-    )
-    for title, text in explained(df, query, plan):
+    call = Call(window, aggs, by, order_by, lateness, idle, columns, min_size, algorithm)
+    if getattr(df, "isStreaming", False):
+        said = explained_stream(stream_query(df, call))
+    else:
+        said = explained(df, *planned(df, call, split))
+    for title, text in said:
         print(fill(text, WIDTH, initial_indent=f"{title:12}", subsequent_indent=" " * 12))
 
 
 def explained(df: DataFrame, query: Query, plan: Plan) -> Iterator[tuple[str, str]]:
     """What is said on each topic."""
+    yield from _asked(query)
+    yield "slices", _slices(query)
+    yield "parts", " ".join(_parts(query, plan))
+    yield "shuffle", _shuffle(df, query, plan)
+    yield "workers", _workers(query)
+
+
+def explained_stream(asked: StreamQuery) -> Iterator[tuple[str, str]]:
+    """What is said on each topic, of a stream."""
+    query = asked.query
+    yield from _asked(query)
+    if query.lateness is None:
+        late = "none may be: rows of a key come in order, and are answered at once"
+    else:
+        late = (
+            f"up to {query.lateness} behind the newest time of the stream; rows wait until then, "
+            f"and what comes later is dropped and counted"
+        )
+    yield "late rows", late
+    shards = f"in {len(asked.shards)} shards, by the hash of {', '.join(query.by)}"
+    if not query.by:
+        shards = "all in one shard, as there are no keys"
+    yield "keys", f"{shards}; a shard is one task of a micro-batch"
+    yield "shuffle", f"once, packed: {', '.join(asked.sent)}"
+    stored = ", ".join(asked.asked.stored)
+    yield (
+        "state",
+        f"a log of what each micro-batch brings ({stored}), and where the windows of its keys "
+        f"stand; windows stay in the workers, and are made anew from the log after a stop",
+    )
+
+
+def _asked(query: Query) -> Iterator[tuple[str, str]]:
     per = f"for each {' and '.join(query.by)}" if query.by else "over all rows"
     order = ", ".join(query.order_by)
     ties = f"; ties by {', '.join(query.ties)}" if query.ties else ""
     yield "window", f"{query.window!r}, {per}, in the order of {order}{ties}"
     yield "aggregates", ", ".join(f"{name} = {op!r}" for name, op in query.aggs.items())
     yield "algorithm", _algorithm(query)
-    yield "slices", _slices(query)
-    yield "parts", " ".join(_parts(query, plan))
-    yield "shuffle", _shuffle(df, query, plan)
-    yield "workers", _workers(query)
 
 
 def _algorithm(query: Query) -> str:

@@ -59,18 +59,6 @@ def locating(
         raise error  # of all rows together, and of none of them alone
 
 
-def first_failing(count: int, fails: Callable[[int], Exception | None]) -> tuple[int, Exception]:
-    """The row that makes some of the first rows fail; `fails` is asked about so many of them."""
-    low, high = 0, count  # the first `low` rows do not fail, the first `high` do
-    error = fails(high)
-    while high - low > 1:
-        middle = (low + high) // 2
-        found = fails(middle)
-        low, high, error = (middle, high, error) if found is None else (low, middle, found)
-    assert error is not None
-    return low, error
-
-
 def _within(edges: Array, first: int, last: int) -> Array:
     return edges[(edges >= first) & (edges < last)] - first
 

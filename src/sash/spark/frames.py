@@ -11,14 +11,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import BooleanType, DataType, StructField, StructType
 
-from sash.aggregators.duration import length
 from sash.operators.base import Operator
-from sash.spark.checks import require
 from sash.spark.part_rows import Plan, order_points, partition_of, partitions, with_parts
 from sash.spark.parts import Split, checked_split, plan_parts
 from sash.spark.query import END, OWN, PART, START, Query, quoted
-from sash.spark.reading import read_query
+from sash.spark.reading import Call, read_query
 from sash.spark.starting import without_noise
+from sash.spark.streams import stream_answers, stream_query
 from sash.spark.worker import HERE, answers_at_rows, windows_of
 
 ANSWERS = "__sash_answers"
@@ -32,19 +31,23 @@ def sliding(
     by: str | Sequence[str] = (),
     order_by: str | Sequence[str] = (),
     lateness: Any = None,
+    idle: Any = None,
     columns: Sequence[str] | None = None,
     min_size: int = 1,
     algorithm: str = "auto",
     split: Split = "auto",
 ) -> DataFrame:
-    """Aggregates over windows of a DataFrame's rows.
+    """Aggregates over windows of a DataFrame's rows, be it a batch or a stream.
 
     window     a definition such as `sash.last("1h", every="1min")`, or 1000 or "1h" for short
     aggs       operators by the names of their answers: {"highest": sash.Max("len")}
     by         the column, or columns, whose values are keys: a window for each
     order_by   the column, or columns, that order rows; the first tells their time. Ties are ordered
                by all other columns, so that a run repeats exactly
-    lateness   of no effect here: rows are sorted, so none is late
+    lateness   on a stream, how far behind the newest time rows may come: they wait that long, and
+               what is later is dropped and counted. Without it rows must come in order, key by
+               key, and are answered at once. Of no effect on a batch, whose rows are sorted
+    idle       a key without rows for so long is forgotten, and begins anew
     columns    those of the input that are wanted in the output; by default all
     min_size   no answer for windows of fewer rows
     algorithm  a name from `sash.algorithms()`; "auto" takes what fits
@@ -55,39 +58,22 @@ def sliding(
     columns, and one for each aggregate. For others (on a grid of time, sessions, from mark to
     mark) a row for each window: its key, window_start, window_end, and the answers.
 
-    Answers are computed when the result is asked for; but where to split is found out at once, by
-    jobs that count keys, or look at the order column. The rows must be the same both times.
+    Answers of a batch are computed when the result is asked for; but where to split is found out
+    at once, by jobs that count keys, or look at the order column. Rows must be the same both times.
     """
-    query, plan = planned(
-        df, window, aggs, by, order_by, lateness, columns, min_size, algorithm, split
-    )
+    call = Call(window, aggs, by, order_by, lateness, idle, columns, min_size, algorithm)
+    if getattr(df, "isStreaming", False):
+        return stream_answers(df, stream_query(df, call))
+    query, plan = planned(df, call, split)
     rows = in_order(df, query, plan)
     if query.at_rows:
         return _with_answers(rows, query)
     return _windows(rows, query)
 
 
-def planned(
-    df: DataFrame,
-    window: Any,
-    aggs: Any,
-    by: Any,
-    order_by: Any,
-    lateness: Any,
-    columns: Any,
-    min_size: int,
-    algorithm: str,
-    split: Split,
-) -> tuple[Query, Plan]:
+def planned(df: DataFrame, call: Call, split: Split) -> tuple[Query, Plan]:
     """What is asked, checked, and how it will be split."""
-    if not isinstance(df, DataFrame) and not hasattr(df, "sparkSession"):
-        raise TypeError(f"a Spark DataFrame is needed, not {type(df).__name__}.")
-    if df.isStreaming:
-        raise NotImplementedError("this DataFrame is a stream, and sliding takes batches so far.")
-    require(df.sparkSession)
-    if lateness is not None and isinstance(length(lateness), int):
-        raise TypeError(f"lateness is a length of time, such as '10min', not {lateness!r}.")
-    query = read_query(df, window, aggs, by, order_by, columns, min_size, algorithm)
+    query = read_query(df, call)
     return plan_parts(df, query, checked_split(split))
 
 
@@ -119,7 +105,11 @@ def _with_answers(rows: DataFrame, query: Query) -> DataFrame:
     if not plain:
         fields.append(StructField(HERE, BooleanType()))
     answering = answering_udf(query, types[0] if query.bare else StructType(fields))
-    found = rows.select("*", answering(*map(quoted, query.sent)).alias(ANSWERS))
+    answers = answering(*map(quoted, query.sent))
+    if query.bare and not query.parts:
+        return rows.select(*kept, answers.alias(names[0]))
+    marks = [PART, OWN] if query.parts else []
+    found = rows.select(*kept, *marks, answers.alias(ANSWERS))
     if query.parts:  # a row that was sent elsewhere too is answered in its own part
         found = found.filter(F.col(PART).eqNullSafe(F.col(OWN)))
     if query.bare:

@@ -91,6 +91,8 @@ def checked_split(split: Any) -> Split:
 def uncuttable(query: Query) -> str:
     """What keeps a window from being computed in parts, if anything does."""
     shape = query.shape
+    if query.idle is not None:
+        return "whether a key begins anew depends on all rows before"
     if shape.size == cutting.POLICY:
         return "what a slide policy lets go depends on all rows before"
     first = query.order_by[0]

@@ -2,6 +2,8 @@
 
     stage 4 (save): 1 of 2 tasks, 2.00M rows in, 1.42M rows out, 260k rows/s
 
+While a stream slides windows, it is its last micro-batch that is told of.
+
 It is drawn on stderr a few times a second while jobs run, and erased when they end. A failure to
 show it never reaches a job.
 """
@@ -22,6 +24,7 @@ from pyspark.sql import SparkSession
 from sash.spark.jobs import Jobs, Running
 from sash.spark.kind import is_connect, require_session
 from sash.spark.live_line import LiveLine, Rate, line_for
+from sash.spark.stream_progress import Streams
 
 IDLE_SECONDS = 0.5
 """Between looks while nothing runs; so a job shorter than that is rarely shown."""
@@ -86,7 +89,9 @@ def shown_for(show: bool | None, spark: SparkSession) -> Shown:
     if stream is None or not (stream.isatty() if show is None else show):
         return Nothing()
     line = LiveLine(stream)
-    return Handler(spark, line) if is_connect(spark) else Watcher(Jobs(spark), line)
+    if is_connect(spark):
+        return Handler(spark, line)
+    return Watcher(Jobs(spark), line, Streams(spark))
 
 
 _now: WeakKeyDictionary[Any, Shown] = WeakKeyDictionary()
@@ -120,11 +125,15 @@ class Nothing:
 
 
 class Watcher:
-    """For classic sessions: a thread that looks at Spark's own counts."""
+    """For classic sessions: a thread that looks at Spark's own counts.
 
-    def __init__(self, jobs: Jobs, line: LiveLine) -> None:
+    While streams slide windows, it is these that it tells of, and not their jobs.
+    """
+
+    def __init__(self, jobs: Jobs, line: LiveLine, streams: Streams | None = None) -> None:
         self.jobs = jobs
         self.line = line
+        self.streams = streams
         self.over = threading.Event()
         self.thread: threading.Thread | None = None
 
@@ -135,9 +144,13 @@ class Watcher:
             target=self._watch, args=(self.over,), name="sash progress", daemon=True
         )
         self.thread.start()
+        if self.streams is not None:
+            self.streams.listen()
 
     def stop(self) -> None:
         self.over.set()
+        if self.streams is not None and self.thread is not None:
+            self.streams.leave()
         if self.thread is not None:
             self.thread.join(timeout=5)
             self.thread = None
@@ -151,7 +164,10 @@ class Watcher:
                 now = time.monotonic()
                 if running is None:
                     break  # the session has stopped
-                if not running.stages:
+                said = None if self.streams is None else self.streams.line()
+                if said is not None:
+                    self.line.draw(said)
+                elif not running.stages:
                     self.line.erase()
                     rate = Rate()
                 elif now - drawn >= DRAW_SECONDS:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from sash.aggregators.duration import Time
+from sash.aggregators.duration import Steps, Time
 from sash.operators.base import Operator
 from sash.operators.sums import Count
 from sash.operators.together import Together
@@ -52,6 +52,10 @@ class Query:
     """Columns of text that Spark orders otherwise than byte by byte."""
     parts: Mapping[int, Part] = field(default_factory=dict)
     """By number, the parts of keys that are cut into such."""
+    lateness: Time | Steps | None = None
+    """How far behind the newest time rows of a stream may come."""
+    idle: Time | Steps | None = None
+    """After so long without a row a key begins anew."""
 
     @cached_property
     def operator(self) -> Operator:
@@ -109,7 +113,21 @@ class Query:
     @cached_property
     def goes_by_time(self) -> bool:
         """Whether the order column says more than which row is before which."""
-        return self.shape.needs_times or self.shape.trigger == cutting.WHEN_OVER
+        idle = self.idle is not None
+        return idle or self.shape.needs_times or self.shape.trigger == cutting.WHEN_OVER
+
+    @cached_property
+    def idle_steps(self) -> int | None:
+        """In the units of the order column."""
+        return self._steps("idle")
+
+    @cached_property
+    def lateness_steps(self) -> int | None:
+        return self._steps("lateness")
+
+    def _steps(self, name: str) -> int | None:
+        given = getattr(self, name)
+        return None if given is None or self.clock is None else self.clock.steps(given, name)
 
     @cached_property
     def reads(self) -> tuple[str, ...]:

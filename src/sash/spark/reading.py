@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -20,10 +20,11 @@ from pyspark.sql.types import (
 )
 
 from sash.aggregators.aggregator import checked_operator, whole
-from sash.aggregators.duration import Time
+from sash.aggregators.duration import Steps, Time, length
 from sash.operators.base import Operator
 from sash.operators.sums import Count
 from sash.operators.together import Together
+from sash.spark.checks import require
 from sash.spark.query import AT_ROWS, END, START, Query, with_columns
 from sash.windows.definitions import Definition, Delta, Punctuated, SlideWhile, definition
 from sash.windows.shapes import Shape
@@ -33,27 +34,37 @@ BINARY = "UTF8_BINARY"
 UNSORTED = (MapType, VariantType, CalendarIntervalType)
 
 
-def read_query(
-    df: DataFrame,
-    window: Any,
-    aggs: Any,
-    by: str | Sequence[str],
-    order_by: str | Sequence[str],
-    columns: Sequence[str] | None,
-    min_size: int,
-    algorithm: str,
-) -> Query:
-    """A query, or an error that says in a sentence what is wrong with it."""
+@dataclass(frozen=True)
+class Call:
+    """What `sliding` is called with, as it is."""
+
+    window: Any
+    aggs: Any
+    by: Any = ()
+    order_by: Any = ()
+    lateness: Any = None
+    idle: Any = None
+    columns: Any = None
+    min_size: int = 1
+    algorithm: str = "auto"
+
+
+def read_query(df: DataFrame, call: Call) -> Query:
+    """A query, or an error that says in a sentence what is wrong with the call."""
+    if not isinstance(df, DataFrame) and not hasattr(df, "sparkSession"):
+        raise TypeError(f"a Spark DataFrame is needed, not {type(df).__name__}.")
+    require(df.sparkSession)
     names = Names(df)
     ours = [name for name in df.columns if name.startswith(OURS)]
     if ours:
         raise ValueError(f"rename the column {ours[0]!r}: Sash uses names that begin like that.")
-    if whole("min_size", min_size) < 0:
-        raise ValueError(f"min_size must be at least 0, not {min_size}.")
-    named = _aggregates(aggs, names)
-    wanted = _window(definition(window), names)
-    keys = names.all_of(by, "by")
-    order = names.all_of(order_by, "order_by")
+    if whole("min_size", call.min_size) < 0:
+        raise ValueError(f"min_size must be at least 0, not {call.min_size}.")
+    late, idle = _time_length("lateness", call.lateness), _time_length("idle", call.idle)
+    named = _aggregates(call.aggs, names)
+    wanted = _window(definition(call.window), names)
+    keys = names.all_of(call.by, "by")
+    order = names.all_of(call.order_by, "order_by")
     if not order:
         raise ValueError(
             "rows of a DataFrame have no order of their own: say order_by='ts', or whatever "
@@ -62,11 +73,21 @@ def read_query(
     schema = pa.schema([names.field(name) for name in dict.fromkeys(names.used)])
     kept: tuple[str, ...] = ()
     if Shape(wanted).trigger in AT_ROWS:
-        kept = names.all_of(df.columns if columns is None else columns, "columns")
-    query = Query(named, wanted, keys, order, kept, int(min_size), algorithm, schema)
+        kept = names.all_of(df.columns if call.columns is None else call.columns, "columns")
+    asked = (named, wanted, keys, order, kept, int(call.min_size), call.algorithm, schema)
+    query = Query(*asked, lateness=late, idle=idle)
     _check(query, names)
     collated = tuple(name for name in query.order_by if _collation(df.schema[name].dataType))
     return replace(query, ties=_ties(df, query), collated=collated)
+
+
+def _time_length(name: str, given: Any) -> Time | Steps | None:
+    if given is None:
+        return None
+    found = length(given)
+    if isinstance(found, int):
+        raise TypeError(f"{name} is a length of time, such as '10min', not {given!r}.")
+    return found
 
 
 class Names:
@@ -188,6 +209,8 @@ def _check(query: Query, names: Names) -> None:
         if not sortable(names.schema[name].dataType):
             kind = names.schema[name].dataType.simpleString()
             raise TypeError(f"{name!r} is of {kind}, which Spark cannot sort by.")
+    if query.idle is not None and not query.by:
+        raise ValueError("idle is for keys that are forgotten: give by=… too.")
     if query.goes_by_time and query.clock is None:
         first = query.order_by[0]
         kind = query.schema.field(first).type
@@ -211,7 +234,7 @@ def _check(query: Query, names: Names) -> None:
         )
     _check_names(query, names)
     # Each raises an error of its own if there is anything wrong with it.
-    assert query.chosen and query.answer_types and query.shipped
+    assert query.chosen and query.answer_types and query.shipped and query.idle_steps != 0
     if isinstance(window, SlideWhile):
         _check_policy(query, window)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -59,7 +59,7 @@ class Windows:
         asked = query.operator, query.steps
         options: dict[str, Any] = {"min_size": query.min_size, "algorithm": query.chosen}
         if part is None:
-            return GroupedWindows(*asked, **options)
+            return GroupedWindows(*asked, idle=query.idle_steps, **options)
         told = None if part.between is None else between(part.between)
         return PartWindow(*asked, first=part.first, between=told, **options)
 
@@ -163,13 +163,7 @@ class Windows:
         return self.grouped.rows(self._columns(rows), edges, self._times(rows))
 
     def _columns(self, rows: Rows) -> dict[str, pa.Array]:
-        query = self.query
-        columns = {name: rows.columns[name] for name in query.windowed}
-        if ROWS in query.operator.columns:
-            columns[ROWS] = pa.array(np.ones(rows.count, np.int8))
-        if isinstance(query.window, Delta):
-            columns[ALONG] = _along(columns[query.window.column], query.window)
-        return columns
+        return windowed_columns(self.query, rows.columns, rows.count)
 
     def _times(self, rows: Rows) -> Array | None:
         clock = self.query.clock
@@ -186,16 +180,39 @@ class Windows:
             raise RefusedRowError(f"the values of {clock.column!r} must be within 62 bits.")
         return numbers
 
-    def answers(self, told: Told) -> list[pa.Array]:
-        """Each aggregate's answers, of the types that were promised."""
-        query, found = self.query, []
-        each = zip(told.answers, query.answer_types.values(), query.aggs.items(), strict=True)
-        for values, kind, (name, op) in each:
-            try:
-                found.append(as_arrow(values, kind, op))
-            except TypeError as error:
-                raise TypeError(f"{name} = {error}") from error
-        return found
+
+def windowed_columns(
+    query: Query, given: Mapping[str, pa.Array], count: int
+) -> dict[str, pa.Array]:
+    """What goes into windows, of so many rows."""
+    columns = {name: given[name] for name in query.windowed}
+    if ROWS in query.operator.columns:
+        columns[ROWS] = pa.array(np.ones(count, np.int8))
+    if isinstance(query.window, Delta):
+        columns[ALONG] = _along(columns[query.window.column], query.window)
+    return columns
+
+
+def typed_answers(query: Query, told: Told) -> list[pa.Array]:
+    """Each aggregate's answers, of the types that were promised."""
+    found = []
+    each = zip(told.answers, query.answer_types.values(), query.aggs.items(), strict=True)
+    for values, kind, (name, op) in each:
+        try:
+            found.append(as_arrow(values, kind, op))
+        except TypeError as error:
+            raise TypeError(f"{name} = {error}") from error
+    return found
+
+
+def window_bounds(query: Query, told: Told) -> list[pa.Array]:
+    """When windows begin and end."""
+    clock = query.clock
+    assert clock is not None
+    since = clock.values(told.since)
+    if query.shape.trigger == cutting.AT_ENDS and query.shape.size != cutting.TIME:
+        since = pa.nulls(len(told.times), since.type)  # such windows begin at no time
+    return [since, clock.values(told.times)]
 
 
 def _after(before: pa.Array | None, keys: pa.Array) -> pa.Array:
@@ -228,7 +245,7 @@ def answers_at_rows(query: Query, batches: Iterator[Sequence[pa.Array]]) -> Iter
 
 def _for_rows(windows: Windows, piece: Piece) -> pa.Array:
     query, told = windows.query, piece.told
-    found = windows.answers(told)
+    found = typed_answers(query, told)
     if query.shape.plain:
         return _packed(query, found, None)
     where = np.full(piece.rows, -1, np.int64)
@@ -266,14 +283,8 @@ def windows_of(query: Query, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
 
 def _table(windows: Windows, piece: Piece) -> Iterator[pa.RecordBatch]:
     query, told = windows.query, piece.told
-    clock = query.clock
-    assert clock is not None
     if len(told.times):
         groups = pa.array(told.groups)
         keys = [key.take(groups) for key in piece.keys[: len(query.by)]]
-        since = clock.values(told.since)
-        if query.shape.trigger == cutting.AT_ENDS and query.shape.size != cutting.TIME:
-            since = pa.nulls(len(told.times), since.type)  # such windows begin at no time
-        marks = [since, clock.values(told.times)]
-        columns = [*keys, *marks, *windows.answers(told)]
+        columns = [*keys, *window_bounds(query, told), *typed_answers(query, told)]
         yield pa.RecordBatch.from_arrays(columns, names=[f"c{k}" for k in range(len(columns))])

@@ -1,0 +1,190 @@
+"""What runs in Spark's stateful operator: a micro-batch's rows of a shard are a step of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Row
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+from sash.aggregators.saving import SavedError
+from sash.spark import warm
+from sash.spark.arriving import in_utc
+from sash.spark.failing import RowError, told
+from sash.spark.packing import as_bytes, from_bytes, times_of
+from sash.spark.rows import Rows
+from sash.spark.state_log import HEAD_SCHEMA, KEY_SCHEMA, VALUE_SCHEMA, Head, StateLog
+from sash.spark.stream_query import StreamQuery
+from sash.spark.worker import typed_answers, window_bounds
+from sash.windows.cutting import NEVER
+from sash.windows.shard import SLACK, FailedRowError, Shard, Stepped
+
+COUNTS = ("rows_in", "rows_out", "late", "keys", "held", "state_bytes", "written", "rebuilt")
+OUT = "packed binary, watermark bigint, " + ", ".join(f"{name} bigint" for name in COUNTS)
+
+
+class ShardProcessor(StatefulProcessor):
+    """Spark's side of shards: state comes and goes, windows stay."""
+
+    def __init__(self, asked: StreamQuery) -> None:
+        self.asked = asked
+
+    def init(self, handle: Any) -> None:
+        head = handle.getValueState("head", HEAD_SCHEMA)
+        self.log = StateLog(head, handle.getMapState("log", KEY_SCHEMA, VALUE_SCHEMA))
+
+    def handleInputRows(  # noqa: N802
+        self,
+        key: Any,
+        rows: Iterator[Row],
+        timerValues: Any,
+    ) -> Iterator[Row]:
+        (number,) = key
+        newest, batches = NEVER, []
+        for row in rows:
+            newest = max(newest, row["newest"])
+            if row["packed"] is not None:
+                batches += from_bytes(row["packed"])
+        yield from Turn(self.asked, self.log, number).run(batches, newest)
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass
+class Turn:
+    """A shard's part of one micro-batch."""
+
+    asked: StreamQuery
+    log: StateLog
+    number: int
+
+    def run(self, batches: list[pa.RecordBatch], newest: int) -> Iterator[Row]:
+        head = self._head()
+        shard, rebuilt = self._shard(head)
+        rows = self._rows(batches)
+        stepped = self._step(shard, rows, newest)
+        before = head.length
+        head, removed = self._shorter(head, shard, 2 * rows.count + SLACK)
+        watermark = None if shard.watermark == NEVER else shard.watermark
+        head = replace(
+            head,
+            keys=shard.count(),
+            held=shard.held() - shard.count(),
+            late=head.late + stepped.late,
+            watermark=watermark,
+        )
+        head = self.log.append(head, shard.segment(os.urandom(16)))
+        warm.keep(head.stream, self.number, shard)
+        data, count = self._answers(stepped)
+        yield Row(
+            packed=data,
+            watermark=watermark,
+            rows_in=rows.count,
+            rows_out=count,
+            late=stepped.late,
+            keys=head.keys,
+            held=head.held,
+            state_length=head.length,
+            written=head.length - before + removed,
+            rebuilt=int(rebuilt),
+        )
+
+    def _head(self) -> Head:
+        asked, found = self.asked, self.log.head()
+        if found is None:
+            clock = asked.clock.kind
+            return Head(asked.fingerprint, len(asked.shards), os.urandom(16), clock=clock)
+        if found.shards != len(asked.shards):
+            raise SavedError(
+                f"this checkpoint shares its keys among {found.shards} shards, and the query "
+                f"among {len(asked.shards)}: set spark.sql.shuffle.partitions to {found.shards} "
+                f"before sliding(…), or begin with a new checkpoint."
+            )
+        if found.asked != asked.fingerprint:
+            raise SavedError(
+                f"this checkpoint is of another question: {asked.difference(found.asked)}. Ask "
+                f"the same again, or begin with a new checkpoint."
+            )
+        return found
+
+    def _shard(self, head: Head) -> tuple[Shard, bool]:
+        """The windows as they are committed: kept here, caught up, or made anew."""
+        kept = warm.take(head.stream, self.number)
+        if kept is not None and self._catches_up(kept, head):
+            return kept, False
+        if not head.newest:
+            return Shard(self.asked.asked), False
+        segments = self.log.segments(head.oldest, head.newest)
+        shard = Shard.restored(self.asked.asked, segments)
+        if shard.token != head.token:
+            raise SavedError("the log of this state does not end as its head says.")
+        return shard, True
+
+    def _catches_up(self, kept: Shard, head: Head) -> bool:
+        """Whether what is kept here is, or can be made, what is committed."""
+        if kept.number == head.newest:
+            return kept.token == head.token
+        if not head.oldest - 1 <= kept.number < head.newest:
+            return False
+        for segment in self.log.segments(kept.number + 1, head.newest):
+            if segment.before != kept.token:
+                return False
+            kept.follow(segment)
+        return kept.token == head.token
+
+    def _rows(self, batches: list[pa.RecordBatch]) -> Rows:
+        names, schema = self.asked.sent, self.asked.query.schema
+        if not batches:
+            return Rows({name: pa.nulls(0, schema.field(name).type) for name in names}, 0)
+        table = pa.Table.from_batches(batches).combine_chunks()
+        columns = [c.chunk(0) if c.num_chunks else c.combine_chunks() for c in table.columns]
+        return Rows(in_utc(names, columns, schema), table.num_rows)
+
+    def _step(self, shard: Shard, rows: Rows, newest: int) -> Stepped:
+        query, clock = self.asked.query, self.asked.clock
+        keys = [rows.columns[name] for name in query.by]
+        times = times_of(rows.columns[clock.column], clock)
+        try:
+            return shard.step(rows.columns, keys, times, newest)
+        except FailedRowError as failed:
+            columns = Rows(failed.rows.columns, len(failed.rows))
+            raise RowError(told(query, columns, failed.at, failed.error)) from failed.error
+
+    def _shorter(self, head: Head, shard: Shard, most: int) -> tuple[Head, int]:
+        """Let the oldest segments go if the log is long for what is held; not many at a time."""
+        removed = 0
+        while head.size > 2 * shard.held() + SLACK and head.oldest < shard.number and most > 0:
+            segment, count = self.log.take(head.oldest)
+            shard.carry(segment)
+            removed += count
+            most -= len(segment)
+            head = replace(
+                head,
+                oldest=head.oldest + 1,
+                size=head.size - len(segment),
+                length=head.length - count,
+            )
+        return head, removed
+
+    def _answers(self, stepped: Stepped) -> tuple[bytes | None, int]:
+        """Answers as packed rows, and how many."""
+        query, told = self.asked.query, stepped.told
+        columns = typed_answers(query, told)
+        if query.at_rows:
+            columns = [*(stepped.rows.columns[name] for name in query.columns), *columns]
+            if not query.shape.plain:
+                index = pa.array(told.rows)
+                given = len(query.columns)
+                columns = [c.take(index) for c in columns[:given]] + columns[given:]
+        else:
+            columns = [*stepped.keys, *window_bounds(query, told), *columns]
+        count = len(columns[0])
+        if not count:
+            return None, 0
+        names = [f"c{k}" for k in range(len(columns))]
+        return as_bytes([pa.RecordBatch.from_arrays(columns, names=names)]).to_pybytes(), count

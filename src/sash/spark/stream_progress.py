@@ -1,0 +1,85 @@
+"""How far streams have come: what the live line says of each micro-batch.
+
+batch 12: 500k rows at 212k rows/s, 12 late, 1000 keys, 48.1 MB of state
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.listener import StreamingQueryListener
+
+from sash.spark.live_line import short
+
+METRICS = "sash"
+"""The name under which a micro-batch's counts are told."""
+
+
+class Streams(StreamingQueryListener):
+    """The streams of a session that slide windows, by what their last micro-batch told."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._said: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def listen(self) -> None:
+        # A failure to show progress never reaches a job.
+        with suppress(Exception):
+            self._spark.streams.addListener(self)
+
+    def leave(self) -> None:
+        with suppress(Exception):
+            self._spark.streams.removeListener(self)
+
+    def line(self) -> str | None:
+        """What is to be said now; None if no such stream runs."""
+        with self._lock:
+            return "; ".join(self._said.values()) or None
+
+    def onQueryStarted(self, event: Any) -> None:  # noqa: N802
+        pass
+
+    def onQueryProgress(self, event: Any) -> None:  # noqa: N802
+        progress = event.progress
+        counts = progress.observedMetrics.get(METRICS)
+        if counts is None or not progress.numInputRows:
+            return
+        said = line_of(
+            progress.batchId,
+            progress.numInputRows,
+            progress.durationMs.get("triggerExecution", 0) / 1000,
+            counts.asDict(),
+        )
+        with self._lock:
+            self._said[str(progress.runId)] = f"{progress.name}: {said}" if progress.name else said
+
+    def onQueryIdle(self, event: Any) -> None:  # noqa: N802
+        pass
+
+    def onQueryTerminated(self, event: Any) -> None:  # noqa: N802
+        with self._lock:
+            self._said.pop(str(event.runId), None)
+
+
+def line_of(batch: int, rows: int, seconds: float, counts: Mapping[str, Any]) -> str:
+    """What is said of a micro-batch.
+
+    >>> counts = {"late": 12, "keys": 1000, "state_bytes": 48_100_000, "rebuilt": 0}
+    >>> line_of(12, 500_000, 2.36, counts)
+    'batch 12: 500k rows at 212k rows/s, 12 late, 1000 keys, 48.1 MB of state'
+    """
+    parts = [f"{short(rows)} rows"]
+    if seconds:
+        parts[0] += f" at {short(rows / seconds)} rows/s"
+    if counts["late"]:
+        parts.append(f"{short(counts['late'])} late")
+    parts.append(f"{short(counts['keys'])} keys")
+    parts.append(f"{counts['state_bytes'] / 1e6:.1f} MB of state")
+    if counts["rebuilt"]:
+        parts.append(f"{counts['rebuilt']} shards made anew")
+    return f"batch {batch}: {', '.join(parts)}"
