@@ -23,8 +23,8 @@ from sash.spark.rows import Rows
 from sash.spark.series import Series
 from sash.spark.starting import without_noise
 from sash.windows import cutting
+from sash.windows.failing_rows import first_failing
 from sash.windows.part import Between
-from sash.windows.shard import first_failing
 from sash.windows.totals import Total, has_totals, joined, total_of
 
 STRETCH = "__sash_stretch"

@@ -31,6 +31,7 @@ from sash.windows import cutting
 from sash.windows.batches import Batch
 from sash.windows.definitions import Definition
 from sash.windows.engine import Engine, Given
+from sash.windows.failing_rows import first_failing
 from sash.windows.grouped import Told, algorithm_for, as_batch, told_of
 from sash.windows.kept_rows import longer
 from sash.windows.keys import Keys, by_key
@@ -91,18 +92,6 @@ class FailedRowError(Exception):
         self.rows = rows
         self.at = at
         self.error = error
-
-
-def first_failing(count: int, fails: Callable[[int], Exception | None]) -> tuple[int, Exception]:
-    """The row that makes some of the first rows fail; `fails` is asked about so many of them."""
-    low, high = 0, count  # the first `low` rows do not fail, the first `high` do
-    error = fails(high)
-    while high - low > 1:
-        middle = (low + high) // 2
-        found = fails(middle)
-        low, high, error = (middle, high, error) if found is None else (low, middle, found)
-    assert error is not None
-    return low, error
 
 
 class Shard:
