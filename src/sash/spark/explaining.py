@@ -128,7 +128,8 @@ def _parts(query: Query, plan: Plan) -> Iterator[str]:
         if query.by:
             pairs = zip(query.by, series.key, strict=True)
             whose = f" of {', '.join(f'{name} = {_key(query, name, key)}' for name, key in pairs)}"
-        yield f"The {series.rows:,} rows{whose} are cut into {_at(query, series)}."
+        the = "About" if series.estimated else "The"
+        yield f"{the} {series.rows:,} rows{whose} are cut into {_at(query, series)}."
         yield from _sent(query, series)
     if query.by:
         yield "All other keys are computed in one piece each."

@@ -39,8 +39,8 @@ HEAVY_ROWS = 1_000_000
 PART_ROWS = 100_000
 """Parts of fewer rows than this are not worth the trouble."""
 MOST_HEAVY = 64
-SAMPLED = 16
-"""Where to cut many rows is told by one in so many."""
+SAMPLED = 64
+"""Where to cut many rows, and how many they are, is told by one in so many."""
 
 
 def plan_parts(df: DataFrame, query: Query, split: Split) -> tuple[Query, Plan]:
@@ -162,28 +162,22 @@ def spread(
     numbered = df.select(series_number(query, keys).alias(SERIES), points.value.alias("o"))
     numbered = numbered.filter(F.col(SERIES).isNotNull())
     count = F.count(F.lit(1)).alias("n")
+    share = 1
     if points.cuttable:
-        some = F.col("o")
         if few_do and _bytes(numbered) >= 16 * HEAVY_ROWS:  # quantiles cost most of this pass
-            some = F.when(F.rand(7) < 1 / SAMPLED, F.col("o"))
-        grouped = (
-            numbered.withColumn("some", some)
-            .groupBy(SERIES)
-            .agg(count, quantiles("some", GRID).alias("grid"), F.max("o").alias("greatest"))
-        )
-        rows = {
-            row[SERIES]: (row["n"], row["grid"] or [], row["greatest"]) for row in grouped.collect()
-        }
+            share, numbered = SAMPLED, numbered.filter(F.rand(7) < 1 / SAMPLED)
+        grouped = numbered.groupBy(SERIES).agg(count, quantiles("o", GRID).alias("grid"))
+        rows = {row[SERIES]: (row["n"] * share, row["grid"] or []) for row in grouped.collect()}
     else:
         rows = {
-            row[SERIES]: (row["n"], _sample(numbered, row[SERIES]), None)
+            row[SERIES]: (row["n"], _sample(numbered, row[SERIES]))
             for row in numbered.groupBy(SERIES).agg(count).collect()
         }
     series = []
     for number, key in enumerate(keys):
-        n, grid, greatest = rows.get(number, (0, [], None))
+        n, grid = rows.get(number, (0, []))
         values = sorted({v for v in grid if v is not None and v == v})
-        series.append(Series(key, int(n), values[1:], greatest=greatest))
+        series.append(Series(key, int(n), values[1:], estimated=share > 1))
     return series
 
 
@@ -215,13 +209,25 @@ def _reach_back(df: DataFrame, query: Query, points: CutPoints, series: list[Ser
         _reach_back_along(df, query, points, series)
         points = along_points(query)
     else:
-        staying = ("last" if by_row else "others") if totals_help(query) else ""
-        for each in series:
-            each.reach_back(shape.numbers[1], points.fits, staying)
+        stays = totals_help(query)
+        greatest = _greatest(df, query, points, series) if stays and by_row else {}
+        for k, each in enumerate(series):
+            each.reach_back(shape.numbers[1], points.fits, stays, greatest.get(k))
     if _needs_numbers(query):
         lows = [[low for low in each.lows if low is not None] for each in series]
         for each, own in zip(series, _between(df, query, points, series, lows), strict=True):
             each.number_parts(own)
+
+
+def _greatest(
+    df: DataFrame, query: Query, points: CutPoints, series: list[Series]
+) -> dict[int, Any]:
+    """The greatest value of each series."""
+    number = series_number(query, [each.key for each in series])
+    values = df.select(number.alias(SERIES), points.value.alias("o"))
+    values = values.filter(F.col(SERIES).isNotNull())
+    found = values.groupBy(SERIES).agg(F.max("o").alias("greatest")).collect()
+    return {row[SERIES]: row["greatest"] for row in found}
 
 
 def _needs_numbers(query: Query) -> bool:

@@ -46,6 +46,8 @@ class Series:
     rows: int
     grid: list[Any]
     """Values that the rows are evenly spread between, rising."""
+    estimated: bool = False
+    """Whether the number of rows, and the grid, are told by some of them."""
     cuts: list[Any] = field(default_factory=list)
     """T(1), …: where each part but the first begins."""
     lows: list[Any] = field(default_factory=list)
@@ -54,8 +56,6 @@ class Series:
     """hi(1), …: up to where each part but the first is sent rows before its own."""
     begins: list[int] = field(default_factory=list)
     """The number of the first row that each part is sent, if it is known."""
-    greatest: Any = None
-    """Of all its values."""
     between: dict[int, bytes] = field(default_factory=dict)
     """Of each part with windows longer than it, what is told of rows that it is not sent."""
 
@@ -108,13 +108,16 @@ class Series:
             above = [v for v in stay if not enough or v >= enough[-1]]
             self.highs.append(min([*above[:1], cut]))
 
-    def reach_back(self, width: Any, fits: Callable[[Any], bool], stay: str) -> None:
+    def reach_back(
+        self, width: Any, fits: Callable[[Any], bool], stay: bool, greatest: Any = None
+    ) -> None:
         """Each part is sent the rows of at most this width before its own.
 
-        stay: "" if all of them are; "last" if the last part's too stay up to its greatest value.
+        stay: whether those that a part holds throughout need not be sent; for the last part that is
+        known only with the greatest value of all.
         """
         lows = [cut - width for cut in self.cuts]
-        ends: list[Any] = [*self.cuts[1:], self.greatest + 1 if stay == "last" else None]
+        ends: list[Any] = [*self.cuts[1:], None if greatest is None else greatest + 1]
         self.lows = [low if fits(low) else None for low in lows]
         self.highs = [
             cut if end is None or not stay else min(cut, max(end - width, low))
