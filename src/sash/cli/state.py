@@ -1,0 +1,92 @@
+"""`sash state`: what a stream's checkpoint holds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from sash.spark.stored_state import StoredState
+
+
+def state(
+    checkpoint: Annotated[str, typer.Argument(help="The folder that checkpointLocation named.")],
+    top: Annotated[
+        int, typer.Option(help="Also show so many keys with the longest windows (reads the log).")
+    ] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
+) -> None:
+    """What the checkpoint of a stream holds: keys, windows, bytes, watermark.
+
+    Nothing is changed; the stream may be running.
+
+    **Examples**
+
+    - `sash state out/checkpoint`
+    - `sash state out/checkpoint --top 10`
+    - `sash state out/checkpoint --json`
+    """
+    quiet = Console(stderr=True)
+    try:
+        import sash.spark
+
+        with quiet.status("Spark reads the state …"):
+            found = sash.spark.state(checkpoint)
+            longest = found.longest(top) if top else []
+            told = _as_json(found, longest)
+    except (ImportError, LookupError, ArithmeticError, OSError, RuntimeError, ValueError) as error:
+        quiet.print(f"sash state: {error}", style="red", markup=False, highlight=False)
+        raise typer.Exit(1) from None
+    if as_json:
+        typer.echo(json.dumps(told, indent=2))
+        return
+    _show(found, longest)
+
+
+def _as_json(found: StoredState, longest: list[tuple[Any, int]]) -> dict[str, Any]:
+    told: dict[str, Any] = {"asked": found.asked, "watermark": found.watermark_shown}
+    told |= {"batch": found.batch, "shards": [asdict(shard) for shard in found.shards]}
+    if longest:
+        told["longest"] = [{"key": _text(key), found.holds: held} for key, held in longest]
+    return told
+
+
+def _show(found: StoredState, longest: list[tuple[Any, int]]) -> None:
+    out = Console()
+    asked = Table.grid(padding=(0, 2))
+    for name, given in found.asked.items():
+        if given not in (None, [], {}):
+            asked.add_row(name, _text(given))
+    asked.add_row("watermark", found.watermark_shown or "none: rows are answered as they come")
+    asked.add_row("batch", str(found.batch))
+    out.print(asked, markup=False, highlight=False)
+    out.print()
+    table = Table("shard", box=None, header_style="bold", show_footer=True)
+    columns = ("keys", "held", "bytes", "steps", "late")
+    for name in columns:
+        total = sum(getattr(shard, name) for shard in found.shards)
+        footer = "" if name == "steps" else f"{total:,}"
+        table.add_column(name, justify="right", footer=footer)
+    table.columns[0].footer = "all"
+    for shard in found.shards:
+        table.add_row(str(shard.number), *(f"{getattr(shard, name):,}" for name in columns))
+    out.print(table)
+    out.print(f"held: {found.holds} in windows, or waiting", highlight=False)
+    if longest:
+        out.print()
+        keys = Table("longest windows", box=None, header_style="bold")
+        keys.add_column(found.holds, justify="right")
+        for key, rows in longest:
+            keys.add_row(_text(key), f"{rows:,}")
+        out.print(keys)
+
+
+def _text(given: Any) -> str:
+    if isinstance(given, dict):
+        return ", ".join(f"{name} = {_text(each)}" for name, each in given.items())
+    return ", ".join(map(_text, given)) if isinstance(given, (list, tuple)) else str(given)
