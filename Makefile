@@ -13,7 +13,7 @@ LOCKED := $(INSTALL) --require-hashes --constraint requirements.lock --requireme
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test test-full demo bench-core bench-algorithms bench-pba bench-windows bench-spark \
-    bench-spark-memory bench-stream fixtures lock clean
+    bench-spark-memory bench-stream soak-stream fixtures lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ bench-spark-memory: setup ## watch a Spark worker's memory while 20 million rows
 
 bench-stream: setup ## time sash.spark on streams against Spark's own state and windows (half an hour)
 	$(BIN)/python benchmarks/stream.py
+
+soak-stream: setup ## 10 million keys come and go on a stream: does memory stay flat? (ten minutes)
+	$(BIN)/python benchmarks/stream_soak.py
 
 fixtures: setup ## ask a local Spark (Java 17 or newer) for tests/fixtures anew
 	$(BIN)/python tests/fixtures/spark_windows.py

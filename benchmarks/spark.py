@@ -13,7 +13,6 @@ build/bench/spark.csv.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import subprocess
@@ -29,6 +28,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from promises import Promised, written
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import Window as Over
 from pyspark.sql import functions as F
@@ -89,9 +89,7 @@ class Sizes:
 
 
 @dataclass
-class Figure:
-    """One number, and what it must be at least or at most, if anything was promised."""
-
+class Figure(Promised):
     what: str
     operator: str
     size: int
@@ -101,19 +99,9 @@ class Figure:
     least: float | None = None
     most: float | None = None
 
-    @property
-    def met(self) -> bool | None:
-        if self.least is None and self.most is None:
-            return None
-        return (self.least or 0.0) <= self.value <= (self.most or np.inf)
-
     def __str__(self) -> str:
-        asked = ""
-        if self.met is not None:
-            bound = f"at least {self.least:g}" if self.most is None else f"at most {self.most:g}"
-            asked = f"   {bound}: {'met' if self.met else 'NOT MET'}"
         unit = f"{self.value:11,.0f} ns a row" if self.unit == "ns" else f"{self.value:11.2f} x"
-        return f"  {self.what:<50} {self.operator:<8} w={self.size:<8,} {unit:<21}{asked}"
+        return f"  {self.what:<50} {self.operator:<8} w={self.size:<8,} {unit:<21}{self.verdict}"
 
 
 # Measuring
@@ -373,14 +361,7 @@ def main() -> None:
         for figure in figures(sizes, Path(folder)):
             found.append(figure)
             print(figure, flush=True)
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    with args.out.open("w", newline="") as file:
-        writer = csv.DictWriter(file, [*asdict(found[0]), "met"])
-        writer.writeheader()
-        writer.writerows(asdict(figure) | {"met": figure.met} for figure in found)
-    missed = sum(figure.met is False for figure in found)
-    promised = sum(figure.met is not None for figure in found)
-    print(f"\n{args.out} written; {missed} of {promised} promised figures not met.")
+    written(found, args.out)
     if args.quick:
         print("At these sizes starting Spark's jobs is all that is timed: the ratios mean nothing.")
 

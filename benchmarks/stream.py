@@ -5,18 +5,17 @@
 
 A stream is of files, one in each micro-batch, and goes into Spark's `noop` sink. What counts is
 the median time of a micro-batch, without the first ones, in which workers start and compile. All
-ratios are of one run. Results go to build/bench/stream.csv.
+ratios are of one run. Each of the 1,000 keys has a row a second, so that a window of an hour holds
+3,600 rows. Results go to build/bench/stream.csv.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -25,6 +24,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from promises import Promised, written
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
@@ -34,8 +34,15 @@ import sash
 import sash.spark
 
 SCHEMA = "k string, t timestamp, v double"
-STARTING = 2
-"""Micro-batches that do not count."""
+SPARKS_OWN = {
+    "spark.sql.shuffle.partitions": "200",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    ),
+}
+"""What Spark has if it is told nothing."""
+STARTING = 8
+"""Micro-batches that do not count, if there are more: Java too gets faster for a while."""
 
 
 @dataclass
@@ -44,9 +51,13 @@ class Sizes:
 
     rows: int = 500_000
     keys: int = 1_000
-    batches: int = 8
+    batches: int = 20
     slow_batches: int = 3
     """Of rivals that take a minute for each."""
+    list_batches: int = 10
+    """Until windows of an hour are full, and some more."""
+    rounds: int = 3
+    """Of what is close: in turn, and the best counts, as Java gets faster for a while."""
     many_keys: int = 100_000
     short: int = 2**10
     long: int = 2**20
@@ -55,32 +66,20 @@ class Sizes:
 
     @classmethod
     def quick(cls) -> Sizes:
-        return cls(5_000, 50, 4, 3, 500, 2**6, 2**12, 1_024, 12)
+        return cls(5_000, 50, 4, 3, 4, 1, 500, 2**6, 2**12, 1_024, 12)
 
 
 @dataclass
-class Figure:
-    """One number, and what it must be at least or at most, if anything was promised."""
-
+class Figure(Promised):
     what: str
     value: float
     unit: str
     least: float | None = None
     most: float | None = None
 
-    @property
-    def met(self) -> bool | None:
-        if self.least is None and self.most is None:
-            return None
-        return (self.least or 0.0) <= self.value <= (self.most or np.inf)
-
     def __str__(self) -> str:
-        asked = ""
-        if self.met is not None:
-            bound = f"at least {self.least:g}" if self.most is None else f"at most {self.most:g}"
-            asked = f"   {bound}: {'met' if self.met else 'NOT MET'}"
         value = f"{self.value:13,.2f}" if self.unit == "x" else f"{self.value:13,.0f}"
-        return f"  {self.what:<62} {value} {self.unit:<10}{asked}"
+        return f"  {self.what:<62} {value} {self.unit:<10}{self.verdict}"
 
 
 def write(folder: Path, batches: int, rows: int, keys: int, step: int, in_turn: bool) -> Path:
@@ -109,13 +108,12 @@ def source(spark: SparkSession, folder: Path) -> DataFrame:
 
 def run(df: DataFrame, folder: Path, mode: str = "append") -> list[Any]:
     """Let a stream run to its end; what Spark tells of each micro-batch that had rows."""
-    checkpoint = folder.parent / "checkpoint"
-    shutil.rmtree(checkpoint, ignore_errors=True)
+    checkpoint = tempfile.mkdtemp(dir=folder.parent)
     told: list[Any] = []
     started = (
         df.writeStream.format("noop")
         .outputMode(mode)
-        .option("checkpointLocation", str(checkpoint))
+        .option("checkpointLocation", checkpoint)
         .trigger(availableNow=True)
         .start()
     )
@@ -126,7 +124,7 @@ def run(df: DataFrame, folder: Path, mode: str = "append") -> list[Any]:
 
 def rate(told: list[Any], rows: int) -> float:
     spent = [each["durationMs"]["triggerExecution"] / 1000 for each in told]
-    return rows / median(spent[min(STARTING, len(spent) - 1) :])
+    return rows / median(spent[min(STARTING, len(spent) - 2) :])
 
 
 def slid(df: DataFrame, window: Any, **options: Any) -> DataFrame:
@@ -169,7 +167,7 @@ def window_as_list(
         values = np.frombuffer(state.get[1], np.float64).tolist()
     for frame in frames:
         frame = frame.sort_values("t")
-        moments = frame["t"].astype("int64").tolist()
+        moments = frame["t"].astype("datetime64[us]").astype("int64").tolist()
         answers = []
         for moment, value in zip(moments, frame["v"].tolist(), strict=True):
             times.append(moment)
@@ -192,41 +190,54 @@ def against_nothing(spark: SparkSession, folder: Path, sizes: Sizes) -> Iterator
             df, sash.last("60s", every="1s"), lateness="0s"
         ),
     }
-    found = {}
-    for name, made in runs.items():
-        found[name] = rate(run(made(), folder), sizes.rows)
-        yield Figure(name, found[name], "rows/s")
+    found = dict.fromkeys(runs, 0.0)
+    for turn in range(sizes.rounds):
+        for name, made in runs.items():
+            if turn == 0 or name in list(runs)[:2]:
+                found[name] = max(rate(run(made(), folder), sizes.rows), found[name])
+    for name, best in found.items():
+        yield Figure(name, best, "rows/s")
     nothing, at_rows, _, each_second = found.values()
     yield Figure("sash at each row / mapInArrow", at_rows / nothing, "x", least=0.4)
     yield from against_window(spark, folder, sizes, each_second)
     yield from against_lists(spark, folder, sizes, at_rows)
 
 
+def by_window(df: DataFrame) -> DataFrame:
+    window = F.window("t", "60 seconds", "1 second")
+    return df.withWatermark("t", "0 seconds").groupBy("k", window).agg(F.max("v").alias("m"))
+
+
 def against_window(
     spark: SparkSession, folder: Path, sizes: Sizes, ours: float
 ) -> Iterator[Figure]:
+    """Spark's windows on a grid: as Spark comes, and with the settings of `sash.spark.session`."""
     few = first_files(folder, sizes.slow_batches)
-    window = F.window("t", "60 seconds", "1 second")
-    own = source(spark, few).withWatermark("t", "0 seconds").groupBy("k", window)
-    spent = rate(run(own.agg(F.max("v").alias("m")), few), sizes.rows)
-    yield Figure("Spark's window('60s', '1s')", spent, "rows/s")
-    yield Figure("sash, 60s each second / Spark's window", ours / spent, "x", least=40)
+    for whose, settings, least in (("Spark's", SPARKS_OWN, 40), ("our", {}, None)):
+        before = {name: spark.conf.get(name) for name in settings}
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        spent = rate(run(by_window(source(spark, few)), few), sizes.rows)
+        for name, value in before.items():
+            spark.conf.set(name, value)
+        yield Figure(f"Spark's window('60s', '1s'), {whose} settings", spent, "rows/s")
+        what = f"sash, 60s each second / Spark's window, {whose} settings"
+        yield Figure(what, ours / spent, "x", least)
+
+
+def by_lists(df: DataFrame) -> DataFrame:
+    return df.groupBy("k").applyInPandasWithState(
+        window_as_list,
+        SCHEMA + ", m double",
+        "times binary, window binary",
+        "append",
+        GroupStateTimeout.NoTimeout,
+    )
 
 
 def against_lists(spark: SparkSession, folder: Path, sizes: Sizes, ours: float) -> Iterator[Figure]:
-    few = first_files(folder, sizes.slow_batches)
-    own = (
-        source(spark, few)
-        .groupBy("k")
-        .applyInPandasWithState(
-            window_as_list,
-            SCHEMA + ", m double",
-            "times binary, window binary",
-            "append",
-            GroupStateTimeout.NoTimeout,
-        )
-    )
-    spent = rate(run(own, few), sizes.rows)
+    few = first_files(folder, sizes.list_batches)
+    spent = rate(run(by_lists(source(spark, few)), few), sizes.rows)
     yield Figure("applyInPandasWithState, the window as a list", spent, "rows/s")
     yield Figure("sash at each row / the window as a list", ours / spent, "x", least=5)
 
@@ -271,15 +282,45 @@ def first_files(folder: Path, count: int) -> Path:
     return few
 
 
+def check(spark: SparkSession, folder: Path) -> None:
+    """Sash and its rivals answer alike."""
+    few = write(folder / "few", 3, 3_000, 3, 900_000, False)
+    df = source(spark, few)
+    on_grid = slid(df, sash.last("60s", every="1s"), lateness="0s")
+    on_grid = on_grid.selectExpr("k", "window_end as t", "m")
+    pairs = {
+        "the window as a list": (slid(df, "1h"), by_lists(df)),
+        "Spark's window": (on_grid, by_window(df).selectExpr("k", "window.end as t", "m")),
+    }
+    for name, (ours, theirs) in pairs.items():
+        first, second = (answers(each, few) for each in (ours, theirs))
+        both = first.merge(second, on=["k", "t"], suffixes=("", "_theirs"))
+        same = np.allclose(both["m"], both["m_theirs"])
+        # What is over when a stream ends is told with the next micro-batch, which is never.
+        if not same or len(both) < 0.9 * len(first):
+            raise SystemExit(f"{name} answers otherwise than sash")
+
+
+def answers(df: DataFrame, folder: Path) -> pd.DataFrame:
+    found: list[pd.DataFrame] = []
+    checkpoint = tempfile.mkdtemp(dir=folder.parent)
+    df.writeStream.foreachBatch(lambda batch, _: found.append(batch.toPandas())).option(
+        "checkpointLocation", checkpoint
+    ).trigger(availableNow=True).start().awaitTermination()
+    return pd.concat(found)[["k", "t", "m"]]
+
+
 def figures(sizes: Sizes, folder: Path) -> Iterator[Figure]:
     settings = {
         "spark.sql.shuffle.partitions": 2,
         "spark.sql.streaming.numRecentProgressUpdates": 1000,
     }
     spark = sash.spark.session("local[2]", progress=False, **settings)
-    rows = write(folder / "rows", sizes.batches, sizes.rows, sizes.keys, 100, False)
+    second = 1_000_000 // sizes.keys
+    rows = write(folder / "rows", sizes.batches, sizes.rows, sizes.keys, second, False)
     keys = write(folder / "keys", sizes.batches, sizes.many_keys, sizes.many_keys, 100, True)
     state = write(folder / "state", sizes.state_batches, sizes.state_rows, 1, 100, True)
+    check(spark, folder)
     yield from state_written(spark, state, sizes)
     yield from against_nothing(spark, rows, sizes)
     yield from against_state_for_each_key(spark, keys, sizes)
@@ -302,14 +343,7 @@ def main() -> None:
         for figure in figures(sizes, Path(folder)):
             found.append(figure)
             print(figure, flush=True)
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    with args.out.open("w", newline="") as file:
-        writer = csv.DictWriter(file, [*asdict(found[0]), "met"])
-        writer.writeheader()
-        writer.writerows(asdict(figure) | {"met": figure.met} for figure in found)
-    missed = sum(figure.met is False for figure in found)
-    promised = sum(figure.met is not None for figure in found)
-    print(f"\n{args.out} written; {missed} of {promised} promised figures not met.")
+    written(found, args.out)
 
 
 if __name__ == "__main__":
