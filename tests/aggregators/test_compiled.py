@@ -96,7 +96,15 @@ def test_slide(algorithm: str, case: Case) -> None:
     check(algorithm, case, nulls=False)
 
 
-@pytest.mark.parametrize("case", COMPILED, ids=lambda case: case.name)
+# Those that take longest to compile, and differ least from others where nulls are.
+LONG = ("LongestRise", "Kurtosis", "Together")
+WITH_NULLS = [
+    pytest.param(case, marks=[pytest.mark.full] if case.name.startswith(LONG) else [], id=case.name)
+    for case in COMPILED
+]
+
+
+@pytest.mark.parametrize("case", WITH_NULLS)
 def test_slide_over_nulls(case: Case) -> None:
     check("daba_lite", case, nulls=True)
 

@@ -21,7 +21,15 @@ SHAPES = ("composite", "several answers", "mixed types, null answers", "a user's
 # Each pair takes seconds to compile: every algorithm with an operator that minds the order, and
 # the shapes of partials that differ most with one algorithm.
 COVERING = [
-    *[(name, AFFINE if fits(name, AFFINE.operator) else SUM) for name in ALGORITHMS],
+    *[
+        # Each takes seconds to compile: every second one here, all in the full run.
+        pytest.param(
+            name,
+            AFFINE if fits(name, AFFINE.operator) else SUM,
+            marks=[pytest.mark.full] if k % 2 else [],
+        )
+        for k, name in enumerate(ALGORITHMS)
+    ],
     ("slick_deque", MAX),
     *[("two_stacks_lite", case) for case in COMPILED if case.shape in SHAPES],
 ]

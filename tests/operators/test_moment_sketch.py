@@ -136,7 +136,10 @@ def test_laws(order):
 
 
 @pytest.mark.parametrize("order", [2, 10])
-@pytest.mark.parametrize("dtype", ["float64", "int32", "bool"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["float64", *(pytest.param(each, marks=pytest.mark.full) for each in ("int32", "bool"))],
+)
 def test_compiled(order, dtype):
     values = np.random.default_rng(1).integers(0, 9, 120).astype(dtype)
     if dtype == "float64":
