@@ -198,6 +198,7 @@ def run_stream(
     found: Found = []
     query = (
         slid.writeStream.foreachBatch(lambda df, _: found.extend(rows_of(df.toArrow())))
+        .outputMode("update" if options.get("emit") == "early" else "append")
         .option("checkpointLocation", str(folder / "checkpoint"))
         .trigger(availableNow=True)
         .start()

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyspark import cloudpickle
 from spark.some_rows import some_rows
 
 import sash
 from sash.aggregators.saving import SavedError
-from sash.spark import warm
-from sash.spark.packing import from_bytes
+from sash.spark import handing_over, warm
+from sash.spark.packing import unpacked
 from sash.spark.query import Query
 from sash.spark.state_log import StateLog
 from sash.spark.stateful import Turn
@@ -67,14 +69,15 @@ class Spark:
         warm._shards = self.workers[worker]
         newest = int(rows["t"].to_numpy().max(initial=-(2**62)))
         batches = rows.select(self.asked.sent).combine_chunks().to_batches()
-        (row,) = Turn(self.asked, StateLog(*state), 0).run(batches, newest)
+        (row,) = Turn(self.asked, StateLog(*state), 0).run(batches, newest, len(rows))
         if fails:
             return
         self.state = state
         self.rebuilt += row["rebuilt"]
-        if row["packed"] is not None:
-            for found in from_bytes(row["packed"]):
-                self.answers += found.to_pylist()
+        arrays = [pa.array([row["packed"]], pa.binary()), pa.array([row["left"]], pa.string())]
+        given = pa.RecordBatch.from_arrays(arrays, names=["packed", "left"])
+        for found in unpacked(iter([given]), ["k", "t", "id", "s", "hi"]):
+            self.answers += found.to_pylist()
 
 
 def asked(window: Any = 20, **options: Any) -> StreamQuery:
@@ -95,9 +98,14 @@ def asked(window: Any = 20, **options: Any) -> StreamQuery:
     return StreamQuery(query, (0,))
 
 
-@pytest.fixture(autouse=True)
-def own_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, params=["by Spark", "by files"])
+def own_windows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """By files: workers leave each other what they have, on a disk that they share."""
     monkeypatch.setattr(warm, "_shards", type(warm._shards)())
+    monkeypatch.setattr(handing_over, "WORTH", 0)
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path) if request.param == "by files" else "")
 
 
 def batches(count: int = 12) -> Iterator[pa.Table]:
@@ -185,7 +193,7 @@ def test_another_number_of_shards_is_refused() -> None:
 def test_a_version_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     spark = Spark(asked())
     spark.batch(next(batches()), 0)
-    monkeypatch.setattr("sash.spark.state_log.LAYOUT", 2)
+    monkeypatch.setattr("sash.spark.state_log.LAYOUT", 3)
     with pytest.raises(SavedError, match="another version of sash"):
         spark.batch(next(batches()), 0)
 
@@ -198,3 +206,31 @@ def test_windows_are_not_shared_between_streams() -> None:
         other.batch(rows, 0)
     assert one.answers == other.answers == expected()
     assert all(isinstance(shard, Shard) for shard in one.workers[0].values())
+
+
+def test_files_do_not_pile_up(tmp_path: Path) -> None:
+    spark = Spark(asked())
+    for rows in batches(40):
+        spark.batch(rows, 0)
+        spark.batch(rows.slice(0, 0), 1)
+    left = [path.name for path in tmp_path.iterdir()]
+    assert len(left) <= handing_over.KEPT
+    assert not any("answers" in name for name in left)
+
+
+def test_a_file_that_is_damaged_is_not_believed(tmp_path: Path) -> None:
+    spark = Spark(asked())
+    for number, rows in enumerate(batches()):
+        spark.batch(rows, number % 2)
+        for path in tmp_path.iterdir():
+            path.write_bytes(path.read_bytes()[:-1] + b"?")
+    assert spark.answers == expected()
+    assert spark.rebuilt == 1
+
+
+def test_workers_are_sent_what_was_asked_and_no_more() -> None:
+    """What is found out of a query on the way, operators among it, stays where it is."""
+    query = asked(window=sash.tumbling("5i"))
+    plain = cloudpickle.dumps(query)
+    assert query.slices is not None and query.sent and query.asked
+    assert cloudpickle.dumps(query) == plain

@@ -124,7 +124,6 @@ def check_killed(spark: SparkSession, folder: Path, kills: int) -> None:
     same(found, locally(rows, ASKED), f"killed {kills} times")
 
 
-@pytest.mark.full
 def test_killed(spark: SparkSession, tmp_path: Path) -> None:
     check_killed(spark, tmp_path, kills=3)
 

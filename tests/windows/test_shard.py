@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,8 @@ class Run:
         self.size = 0
         self.answers: list[tuple[Any, ...]] = []
         self.late = 0
+        self.unread = 0
+        """Segments that were let go without a look."""
         self.draw = np.random.default_rng(self.seed)
         self.old: list[Shard] = []
 
@@ -92,9 +95,15 @@ class Run:
             oldest = min(self.log)
             segment = Segment.unpacked(self.log.pop(oldest))
             self.size -= len(segment)
-            self.shard.carry(segment)
+            extent = self.shard.let_go(oldest)
+            if extent is None:
+                self.shard.carry(segment)
+            else:
+                assert extent == segment.extent
+                self.unread += 1
         segment = self.shard.segment(self.draw.bytes(8))
         self.log[segment.number] = segment.packed()
+        self.shard.written(len(self.log[segment.number]))
         self.size += len(segment)
 
     def rebuild(self) -> None:
@@ -185,6 +194,121 @@ def test_stops(kind: str, lateness: int | None, op: Any) -> None:
         assert run.answers
 
 
+def now(run: Run) -> dict[Any, Any]:
+    """What holds, if each answer that is given takes the place of the one before."""
+    found = {what: answer for _, what, answer in run.answers}
+    return {what: got for what, got in found.items() if any(each is not None for each in got)}
+
+
+@pytest.mark.parametrize("op", [OPERATOR, OBJECTS], ids=["numbers", "objects"])
+@pytest.mark.parametrize("lateness", [0, 12])
+@pytest.mark.parametrize("kind", WINDOWS)
+def test_early_answers(kind: str, lateness: int, op: Any) -> None:
+    """They are those of the rows so far, as if no more came; none is given twice."""
+    window = WINDOWS[kind]
+    if kind == "policy" and op is OBJECTS:
+        window = sash.slide_while(lambda total, old: len(total.all) - len(old.all) >= 4)
+    final, early = (asked_for(window, lateness, op, early=is_early) for is_early in (False, True))
+    rows = shuffled(drawn(60, 3), lateness, 3)
+    run, draw = Run(early, 3), np.random.default_rng(3)
+    spare: Shard | None = Shard(early)
+    at = 0
+    while at < len(rows):
+        size, before = int(draw.choice([0, 1, 2, 9, 25])), len(run.answers)
+        run.feed(rows.slice(at, size), None if size else -1)
+        at += size
+        assert len({what for _, what, _ in run.answers[before:]}) == len(run.answers) - before
+        so_far = Run(early)
+        so_far.feed(rows.slice(0, at), None if at else -1)
+        assert now(run) == now(so_far)
+        chance = draw.random()
+        if chance < 0.3:
+            run.rebuild()
+        elif chance < 0.6 and spare is not None:
+            old = run.shard
+            spare = old if run.catch_up(spare) else None
+    before = len(run.answers)
+    run.feed(rows.slice(0, 0), -1)
+    assert len(run.answers) == before  # nothing has changed, and so nothing is given
+    run.feed(rows.slice(0, 0), FLUSH)
+    found, expected = now(run), now(at_once(rows, final))
+    assert expected and {what: found.get(what) for what in expected} == expected
+
+
+def test_an_answer_is_given_again_if_it_changes() -> None:
+    """
+    x      1    2    4    8       a row at 2 comes last
+    t      1    3    4    2
+    gives  1    3    6    ·       sums of two rows
+           ·    10   6    9       what was given for 3 changes, for 4 it does not
+    """
+    asked = asked_for(2, 5, sash.Sum("x"), early=True)
+    run = Run(asked)
+    rows = drawn(4, 0)
+    for name, values in {"k": ["a"] * 4, "t": [1, 3, 4, 2], "x": [1, 2, 4, 8]}.items():
+        at = rows.column_names.index(name)
+        rows = rows.set_column(at, name, pa.array(values, rows.schema.field(at).type))
+    run.feed(rows.slice(0, 3))
+    assert [(row[1], got) for _, row, got in run.answers] == [(1, (1,)), (3, (3,)), (4, (6,))]
+    run.feed(rows.slice(3, 1))
+    assert [(row[1], got) for _, row, got in run.answers[3:]] == [(2, (9,)), (3, (10,))]
+
+
+def test_a_session_that_grows_takes_the_place_of_two() -> None:
+    asked = asked_for(sash.session("2i"), 9, sash.Count("t"), early=True)
+    run = Run(asked)
+    rows = drawn(3, 0)
+    for name, values in {"k": ["a"] * 3, "t": [1, 5, 3]}.items():
+        at = rows.column_names.index(name)
+        rows = rows.set_column(at, name, pa.array(values, rows.schema.field(at).type))
+    run.feed(rows.slice(0, 2))
+    run.feed(rows.slice(2, 1))
+    given = [(what, got) for _, what, got in run.answers]
+    assert given[:2] == [(("a", 1, 3), (1,)), (("a", 5, 7), (1,))]
+    assert sorted(given[2:]) == sorted(
+        [(("a", 1, 7), (3,)), (("a", 1, 3), (None,)), (("a", 5, 7), (None,))]
+    )
+
+
+def of_one_key(**columns: Any) -> pa.Table:
+    """Rows of the key "a"; columns that are not given are as they come."""
+    rows = drawn(len(columns["t"]), 0)
+    for name, values in {"k": ["a"] * len(rows), **columns}.items():
+        rows = rows.set_column(rows.column_names.index(name), name, pa.array(values))
+    return rows
+
+
+def test_early_answers_of_other_types() -> None:
+    """What nothing sums to is an integer, and decimals have as many digits as they need."""
+    rows = of_one_key(t=[1, 20, 21], x=pa.array([None, Decimal("1.50"), Decimal("14")]))
+    run = Run(asked_for(sash.tumbling("5i"), 2, sash.Sum("x"), early=True))
+    for at in range(3):
+        run.feed(rows.slice(at, 1))
+    assert now(run) == {("a", 0, 5): (0,), ("a", 20, 25): (Decimal("15.50"),)}
+
+
+def test_early_answers_that_fail() -> None:
+    """The row is told if it waits; if none does, at least why."""
+    asked = asked_for(sash.tumbling("1000i"), 5, sash.Sum("d"), early=True)
+    rows = of_one_key(t=[0, 1, 2, 3], d=[1, 2**62, 2**62, 1])
+    with pytest.raises(FailedRowError) as caught:
+        Run(asked).feed(rows)
+    assert caught.value.row.times.tolist() == [2]
+    with pytest.raises(OverflowError, match="does not fit in 64 bits"):
+        Run(asked).feed(rows, newest=500)
+
+
+def test_windows_that_share_their_bounds() -> None:
+    """One may become final before the other: neither is given again, nor taken back."""
+    asked = asked_for(sash.punctuated("mark"), 2, sash.Sum("x"), early=True)
+    run = Run(asked)
+    run.feed(of_one_key(t=[5, 5, 5], x=[1, 2, 3], mark=[True] * 3))
+    given = len(run.answers)
+    for newest in (6, 8, 9):
+        run.feed(of_one_key(t=[5]).slice(0, 0), newest)
+    assert len(run.answers) == given == 3
+
+
 def test_keys_that_are_idle() -> None:
     """They go, with their last answers; the log does not remember them for ever."""
     asked = asked_for(sash.session("2i"), 0, idle=5)
@@ -235,10 +359,24 @@ def test_the_log_is_bounded() -> None:
     for at in range(0, 3000, 10):
         run.feed(rows.slice(at, 10))
         assert run.size <= 2 * run.shard.held() + 50 + 40
+    assert run.unread == 0  # that key's rows may be anywhere
     expected = at_once(rows, asked).answers
     run.rebuild()
     run.feed(rows.slice(0, 0), FLUSH)
     assert by_what(run.answers) == by_what(expected)
+
+
+def test_old_segments_are_not_read_if_no_row_of_theirs_is_held() -> None:
+    asked = asked_for("6i", 0)
+    run, rows = Run(asked, slack=50), drawn(2000, 1)
+    for at in range(0, 2000, 10):
+        run.feed(rows.slice(at, 10))
+        assert run.size <= 2 * run.shard.held() + 50 + 40
+        if at == 1000:
+            run.rebuild()
+    assert run.unread > 100
+    run.feed(rows.slice(0, 0), FLUSH)
+    assert by_what(run.answers) == by_what(at_once(rows, asked).answers)
 
 
 def test_rows_that_are_too_late() -> None:
@@ -268,7 +406,8 @@ def test_a_row_that_fails_is_told() -> None:
     with pytest.raises(FailedRowError) as caught:
         run.feed(rows)
     failed = caught.value
-    assert failed.rows.columns["d"][failed.at].as_py() == 2**62
+    assert failed.row.columns["d"].to_pylist() == [2**62]
+    assert [key.to_pylist() for key in failed.key] == [["a"]]
     assert isinstance(failed.error, OverflowError)
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 
 from sash.aggregators.choose import choose, need_of
 from sash.operators.base import Operator
-from sash.spark.clocks import OrderClock
+from sash.spark.clocks import UNITS, OrderClock
 from sash.spark.frames import planned
 from sash.spark.part_rows import Plan, parallelism, partitions
 from sash.spark.parts import Split
@@ -34,13 +34,14 @@ def explain(
     order_by: str | Sequence[str] = (),
     lateness: Any = None,
     idle: Any = None,
+    emit: str = "every",
     columns: Sequence[str] | None = None,
     min_size: int = 1,
     algorithm: str = "auto",
     split: Split = "auto",
 ) -> None:
     """Print how `sliding` will run, given the same: algorithm, parts, what is shuffled, and why."""
-    call = Call(window, aggs, by, order_by, lateness, idle, columns, min_size, algorithm)
+    call = Call(window, aggs, by, order_by, lateness, idle, emit, columns, min_size, algorithm)
     if getattr(df, "isStreaming", False):
         said = explained_stream(stream_query(df, call))
     else:
@@ -69,13 +70,26 @@ def explained_stream(asked: StreamQuery) -> Iterator[tuple[str, str]]:
             f"up to {query.lateness} behind the newest time of the stream; rows wait until then, "
             f"and what comes later is dropped and counted"
         )
+        if query.early:
+            late += "; answers come before that, and again when they change"
     yield "late rows", late
     shards = f"in {len(asked.shards)} shards, by the hash of {', '.join(query.by)}"
     if not query.by:
         shards = "all in one shard, as there are no keys"
     yield "keys", f"{shards}; a shard is one task of a micro-batch"
-    yield "shuffle", f"once, packed: {', '.join(asked.sent)}"
-    stored = ", ".join(asked.asked.stored)
+    slices, sent, stored = asked.slices, ", ".join(asked.sent), ", ".join(asked.asked.stored)
+    if slices is None:
+        yield "slices", "none: windows, or what is asked of them, need the rows themselves"
+    else:
+        width = f"{slices.grid.width} {UNITS.get(asked.clock.kind, ('', 'steps'))[1]}"
+        yield (
+            "slices",
+            f"before the shuffle, of {width}: rows of a key between two neighbouring ends of "
+            f"windows go on as one partial",
+        )
+        stored = "partials"
+        sent = f"keys, moments and partials of {sent}"
+    yield "shuffle", f"once, packed: {sent}"
     yield (
         "state",
         f"a log of what each micro-batch brings ({stored}), and where the windows of its keys "

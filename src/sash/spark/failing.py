@@ -63,7 +63,9 @@ def _within(edges: Array, first: int, last: int) -> Array:
     return edges[(edges >= first) & (edges < last)] - first
 
 
-def told(query: Query, rows: Rows, at: int, error: Exception) -> str:
+def told(
+    query: Query, rows: Rows, at: int, error: Exception, where: str = "at the row with"
+) -> str:
     """What is said of a row that an operator fails on."""
     order = query.order_by[0]
     keys = [f"{name} = {_shown(rows.columns[name][at])}" for name in query.by]
@@ -78,7 +80,7 @@ def told(query: Query, rows: Rows, at: int, error: Exception) -> str:
         what = f"{kind}{what}"
     when = f"{order} = {_shown(rows.columns[order][at])}"
     end = "" if what.endswith("?") else "."
-    return f"{who} failed at the row with {when}{of}: {what}{end}"
+    return f"{who} failed {where} {when}{of}: {what}{end}"
 
 
 def _as_written(query: Query, what: str) -> str:
@@ -103,9 +105,9 @@ def _culprit(query: Query, rows: Rows, at: int, error: Exception) -> str:
     """The aggregate that cannot take the row; all that may fail, if it is none by itself."""
     named = {f"{name} = {op!r}": op for name, op in query.aggs.items()}
     for shown, op in named.items():
-        columns = [rows.columns[name] for name in op.columns[: op.inputs]]
+        columns = [rows.columns[name] for name in op.columns[: op.inputs] if name in rows.columns]
         values = [column[at].as_py() for column in columns]
-        if not values or any(value is None for value in values):
+        if len(values) < max(op.inputs, 1) or any(value is None for value in values):
             continue
         try:
             monoid = op.bind(*(_numpy_type(column) for column in columns))

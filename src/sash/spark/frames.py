@@ -14,7 +14,7 @@ from pyspark.sql.types import BooleanType, DataType, StructField, StructType
 from sash.operators.base import Operator
 from sash.spark.part_rows import Plan, order_points, partition_of, partitions, with_parts
 from sash.spark.parts import Split, checked_split, plan_parts
-from sash.spark.query import END, OWN, PART, START, Query, quoted
+from sash.spark.query import END, OWN, PART, START, VERSION, Query, quoted
 from sash.spark.reading import Call, read_query
 from sash.spark.starting import without_noise
 from sash.spark.streams import stream_answers, stream_query
@@ -32,6 +32,7 @@ def sliding(
     order_by: str | Sequence[str] = (),
     lateness: Any = None,
     idle: Any = None,
+    emit: str = "every",
     columns: Sequence[str] | None = None,
     min_size: int = 1,
     algorithm: str = "auto",
@@ -48,6 +49,8 @@ def sliding(
                what is later is dropped and counted. Without it rows must come in order, key by
                key, and are answered at once. Of no effect on a batch, whose rows are sorted
     idle       a key without rows for so long is forgotten, and begins anew
+    emit       "early": on a stream with lateness answers do not wait, and are given again whenever
+               they change; the column `version` tells which is the last
     columns    those of the input that are wanted in the output; by default all
     min_size   no answer for windows of fewer rows
     algorithm  a name from `sash.algorithms()`; "auto" takes what fits
@@ -61,14 +64,13 @@ def sliding(
     Answers of a batch are computed when the result is asked for; but where to split is found out
     at once, by jobs that count keys, or look at the order column. Rows must be the same both times.
     """
-    call = Call(window, aggs, by, order_by, lateness, idle, columns, min_size, algorithm)
+    call = Call(window, aggs, by, order_by, lateness, idle, emit, columns, min_size, algorithm)
     if getattr(df, "isStreaming", False):
         return stream_answers(df, stream_query(df, call))
     query, plan = planned(df, call, split)
     rows = in_order(df, query, plan)
-    if query.at_rows:
-        return _with_answers(rows, query)
-    return _windows(rows, query)
+    found = _with_answers(rows, query) if query.at_rows else _windows(rows, query)
+    return found.withColumn(VERSION, F.lit(1).cast("bigint")) if query.early else found
 
 
 def planned(df: DataFrame, call: Call, split: Split) -> tuple[Query, Plan]:

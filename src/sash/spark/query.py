@@ -29,7 +29,7 @@ PART, OWN = "__sash_part", "__sash_own"
 ALONG = "__sash_along"
 ROWS = "__sash_rows"
 START, END = "window_start", "window_end"
-AT_ROWS = (cutting.AT_ROWS, cutting.AT_MARKS)
+VERSION = "version"
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Query:
     """How far behind the newest time rows of a stream may come."""
     idle: Time | Steps | None = None
     """After so long without a row a key begins anew."""
+    early: bool = False
+    """Whether answers are given before they are final."""
 
     @cached_property
     def operator(self) -> Operator:
@@ -108,7 +110,7 @@ class Query:
     @cached_property
     def at_rows(self) -> bool:
         """Whether answers are for rows, all or some of them, so that their columns are given."""
-        return self.shape.trigger in AT_ROWS
+        return self.shape.at_rows
 
     @cached_property
     def goes_by_time(self) -> bool:

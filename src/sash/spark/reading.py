@@ -25,7 +25,7 @@ from sash.operators.base import Operator
 from sash.operators.sums import Count
 from sash.operators.together import Together
 from sash.spark.checks import require
-from sash.spark.query import AT_ROWS, END, START, Query, with_columns
+from sash.spark.query import END, START, VERSION, Query, with_columns
 from sash.windows.definitions import Definition, Delta, Punctuated, SlideWhile, definition
 from sash.windows.shapes import Shape
 
@@ -44,6 +44,7 @@ class Call:
     order_by: Any = ()
     lateness: Any = None
     idle: Any = None
+    emit: Any = "every"
     columns: Any = None
     min_size: int = 1
     algorithm: str = "auto"
@@ -61,6 +62,7 @@ def read_query(df: DataFrame, call: Call) -> Query:
     if whole("min_size", call.min_size) < 0:
         raise ValueError(f"min_size must be at least 0, not {call.min_size}.")
     late, idle = _time_length("lateness", call.lateness), _time_length("idle", call.idle)
+    early = _early(call)
     named = _aggregates(call.aggs, names)
     wanted = _window(definition(call.window), names)
     keys = names.all_of(call.by, "by")
@@ -72,13 +74,24 @@ def read_query(df: DataFrame, call: Call) -> Query:
         )
     schema = pa.schema([names.field(name) for name in dict.fromkeys(names.used)])
     kept: tuple[str, ...] = ()
-    if Shape(wanted).trigger in AT_ROWS:
+    if Shape(wanted).at_rows:
         kept = names.all_of(df.columns if call.columns is None else call.columns, "columns")
     asked = (named, wanted, keys, order, kept, int(call.min_size), call.algorithm, schema)
-    query = Query(*asked, lateness=late, idle=idle)
+    query = Query(*asked, lateness=late, idle=idle, early=early)
     _check(query, names)
     collated = tuple(name for name in query.order_by if _collation(df.schema[name].dataType))
     return replace(query, ties=_ties(df, query), collated=collated)
+
+
+def _early(call: Call) -> bool:
+    if call.emit not in ("every", "early"):
+        raise ValueError(f"emit is 'every' or 'early', not {call.emit!r}.")
+    early = bool(call.emit == "early")
+    if early and call.lateness is None:
+        raise ValueError("emit='early' corrects answers when late rows come: give lateness=…")
+    if early and call.idle is not None:
+        raise ValueError("idle does not go with emit='early'.")
+    return early
 
 
 def _time_length(name: str, given: Any) -> Time | Steps | None:
@@ -251,6 +264,8 @@ def _check_names(query: Query, names: Names) -> None:
     given = [(name, "the aggregate") for name in query.aggs]
     if not query.at_rows:
         given = [(name, "the key") for name in query.by] + given
+    if query.early:
+        given = [(VERSION, "the column of emit='early'"), *given]
     for name, whose in given:
         other = next((each for each in taken if names.same(name, each)), None)
         if other is not None:

@@ -16,8 +16,9 @@ from sash.aggregators.saving import SavedError, pack, unpack
 from sash.windows.segments import Segment
 
 KIND = "head"
-LAYOUT = 1
-PIECE = 4 << 20
+LAYOUT = 2
+PIECE = 1 << 19
+"""No value in the store is longer; it is part of the layout, as pieces are found by number."""
 COUNT = struct.Struct("<I")
 HEAD_SCHEMA, KEY_SCHEMA, VALUE_SCHEMA = "head binary", "number bigint, piece int", "data binary"
 
@@ -77,23 +78,21 @@ class StateLog:
     def segments(self, first: int, last: int) -> Iterator[Segment]:
         """Those from the first number to the last."""
         for number in range(first, last + 1):
-            yield self._read(number)[0]
+            yield self._read(number)
 
-    def take(self, number: int) -> tuple[Segment, int]:
-        """Let a segment go: it, and how many bytes it had."""
-        segment, pieces = self._read(number)
-        for piece in range(len(pieces)):
+    def remove(self, number: int, length: int) -> None:
+        """Remove a segment of so many bytes."""
+        for piece in range(-(-length // PIECE)):
             self._log.removeKey((number, piece))
-        return segment, sum(map(len, pieces))
 
-    def _read(self, number: int) -> tuple[Segment, list[bytes]]:
+    def _read(self, number: int) -> Segment:
         first = self._piece(number, 0)
         (count,) = COUNT.unpack_from(first)
         pieces = [first[COUNT.size :], *(self._piece(number, k) for k in range(1, count))]
         segment = Segment.unpacked(b"".join(pieces))
         if segment.number != number:
             raise SavedError(f"segment {number} of this state is another one.")
-        return segment, pieces
+        return segment
 
     def _piece(self, number: int, piece: int) -> bytes:
         found = self._log.getValue((number, piece))
@@ -101,9 +100,8 @@ class StateLog:
             raise SavedError(f"segment {number} of this state is missing, or a part of it.")
         return bytes(found[0])
 
-    def append(self, head: Head, segment: Segment) -> Head:
-        """Write a segment, and the head that tells of it."""
-        data = segment.packed()
+    def append(self, head: Head, segment: Segment, data: bytes) -> Head:
+        """Write a segment, packed as `data`, and the head that tells of it."""
         pieces = [data[at : at + PIECE] for at in range(0, len(data), PIECE)]
         for piece, some in enumerate(pieces):
             content = some if piece else COUNT.pack(len(pieces)) + some

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from sash.aggregators.saving import SavedError
-from sash.spark import warm
+from sash.spark import handing_over, warm
 from sash.spark.arriving import in_utc
 from sash.spark.failing import RowError, told
-from sash.spark.packing import as_bytes, from_bytes, times_of
+from sash.spark.packing import as_bytes, from_bytes
 from sash.spark.rows import Rows
 from sash.spark.state_log import HEAD_SCHEMA, KEY_SCHEMA, VALUE_SCHEMA, Head, StateLog
-from sash.spark.stream_query import StreamQuery
+from sash.spark.stream_query import MOMENT, StreamQuery
+from sash.spark.timing import times_of
 from sash.spark.worker import typed_answers, window_bounds
 from sash.windows.cutting import NEVER
+from sash.windows.segments import Segment
 from sash.windows.shard import SLACK, FailedRowError, Shard, Stepped
 
 COUNTS = ("rows_in", "rows_out", "late", "keys", "held", "state_bytes", "written", "rebuilt")
-OUT = "packed binary, watermark bigint, " + ", ".join(f"{name} bigint" for name in COUNTS)
+OUT = "packed binary, left string, watermark bigint, " + ", ".join(
+    f"{name} bigint" for name in COUNTS
+)
 
 
 class ShardProcessor(StatefulProcessor):
@@ -44,12 +50,13 @@ class ShardProcessor(StatefulProcessor):
         timerValues: Any,
     ) -> Iterator[Row]:
         (number,) = key
-        newest, batches = NEVER, []
+        newest, count, batches = NEVER, 0, []
         for row in rows:
             newest = max(newest, row["newest"])
+            count += row["count"]
             if row["packed"] is not None:
                 batches += from_bytes(row["packed"])
-        yield from Turn(self.asked, self.log, number).run(batches, newest)
+        yield from Turn(self.asked, self.log, number).run(batches, newest, count)
 
     def close(self) -> None:
         pass
@@ -63,7 +70,8 @@ class Turn:
     log: StateLog
     number: int
 
-    def run(self, batches: list[pa.RecordBatch], newest: int) -> Iterator[Row]:
+    def run(self, batches: list[pa.RecordBatch], newest: int, count: int) -> Iterator[Row]:
+        """count: how many rows of the stream have come."""
         head = self._head()
         shard, rebuilt = self._shard(head)
         rows = self._rows(batches)
@@ -78,18 +86,25 @@ class Turn:
             late=head.late + stepped.late,
             watermark=watermark,
         )
-        head = self.log.append(head, shard.segment(os.urandom(16)))
+        segment = shard.segment(os.urandom(16))
+        data = segment.packed()
+        head = self.log.append(head, segment, data)
+        shard.written(len(data))
+        handing_over.leave(head.stream, self.number, segment.number, data)
         warm.keep(head.stream, self.number, shard)
-        data, count = self._answers(stepped)
+        answers = self._answers(stepped, shard.number)
+        left = handing_over.leave_answers(head.stream, self.number, shard.number, answers)
+        inline = left is None and answers.num_rows
         yield Row(
-            packed=data,
+            packed=as_bytes([answers]).to_pybytes() if inline else None,
+            left=left,
             watermark=watermark,
-            rows_in=rows.count,
-            rows_out=count,
+            rows_in=count,
+            rows_out=answers.num_rows,
             late=stepped.late,
             keys=head.keys,
             held=head.held,
-            state_length=head.length,
+            state_bytes=head.length,
             written=head.length - before + removed,
             rebuilt=int(rebuilt),
         )
@@ -131,60 +146,87 @@ class Turn:
             return kept.token == head.token
         if not head.oldest - 1 <= kept.number < head.newest:
             return False
-        for segment in self.log.segments(kept.number + 1, head.newest):
+        for segment in self._missed(kept, head):
             if segment.before != kept.token:
                 return False
             kept.follow(segment)
         return kept.token == head.token
 
+    def _missed(self, kept: Shard, head: Head) -> Iterable[Segment]:
+        """What was committed since a shard was kept: as another worker left it, or from Spark."""
+        segments = []
+        token = kept.token
+        for number in range(kept.number + 1, head.newest + 1):
+            data = handing_over.find(head.stream, self.number, number)
+            with suppress(SavedError):
+                segments += [Segment.unpacked(data)] if data is not None else []
+            if not segments or (segments[-1].number, segments[-1].before) != (number, token):
+                break
+            token = segments[-1].token
+        if token == head.token:
+            return segments
+        return self.log.segments(kept.number + 1, head.newest)
+
     def _rows(self, batches: list[pa.RecordBatch]) -> Rows:
-        names, schema = self.asked.sent, self.asked.query.schema
+        schema = self.asked.packed_schema
         if not batches:
-            return Rows({name: pa.nulls(0, schema.field(name).type) for name in names}, 0)
+            return Rows({field.name: pa.nulls(0, field.type) for field in schema}, 0)
         table = pa.Table.from_batches(batches).combine_chunks()
         columns = [c.chunk(0) if c.num_chunks else c.combine_chunks() for c in table.columns]
-        return Rows(in_utc(names, columns, schema), table.num_rows)
+        return Rows(in_utc(schema.names, columns, schema), table.num_rows)
 
     def _step(self, shard: Shard, rows: Rows, newest: int) -> Stepped:
         query, clock = self.asked.query, self.asked.clock
         keys = [rows.columns[name] for name in query.by]
-        times = times_of(rows.columns[clock.column], clock)
+        sliced = self.asked.slices is not None
+        times = (
+            rows.columns[MOMENT].to_numpy()
+            if sliced
+            else times_of(rows.columns[clock.column], clock)
+        )
         try:
             return shard.step(rows.columns, keys, times, newest)
         except FailedRowError as failed:
-            columns = Rows(failed.rows.columns, len(failed.rows))
-            raise RowError(told(query, columns, failed.at, failed.error)) from failed.error
+            columns = {clock.column: clock.values(failed.row.times), **failed.row.columns}
+            columns |= dict(zip(query.by, failed.key, strict=True))
+            where = "in the slice from" if sliced else "at the row with"
+            row = Rows(columns, 1)
+            raise RowError(told(query, row, 0, failed.error, where)) from failed.error
 
     def _shorter(self, head: Head, shard: Shard, most: int) -> tuple[Head, int]:
         """Let the oldest segments go if the log is long for what is held; not many at a time."""
         removed = 0
+        shard.log_begins(head.oldest)
         while head.size > 2 * shard.held() + SLACK and head.oldest < shard.number and most > 0:
-            segment, count = self.log.take(head.oldest)
-            shard.carry(segment)
-            removed += count
-            most -= len(segment)
+            extent = shard.let_go(head.oldest)
+            if extent is None:
+                segment = next(self.log.segments(head.oldest, head.oldest))
+                shard.carry(segment)
+                extent = segment.extent
+            self.log.remove(head.oldest, extent.length)
+            removed += extent.length
+            most -= extent.size
             head = replace(
                 head,
                 oldest=head.oldest + 1,
-                size=head.size - len(segment),
-                length=head.length - count,
+                size=head.size - extent.size,
+                length=head.length - extent.length,
             )
         return head, removed
 
-    def _answers(self, stepped: Stepped) -> tuple[bytes | None, int]:
-        """Answers as packed rows, and how many."""
+    def _answers(self, stepped: Stepped, number: int) -> pa.RecordBatch:
         query, told = self.asked.query, stepped.told
         columns = typed_answers(query, told)
         if query.at_rows:
-            columns = [*(stepped.rows.columns[name] for name in query.columns), *columns]
-            if not query.shape.plain:
+            given = [stepped.rows.columns[name] for name in query.columns]
+            if not query.shape.plain or query.early:
                 index = pa.array(told.rows)
-                given = len(query.columns)
-                columns = [c.take(index) for c in columns[:given]] + columns[given:]
+                given = [values.take(index) for values in given]
+            columns = [*given, *columns]
         else:
             columns = [*stepped.keys, *window_bounds(query, told), *columns]
         count = len(columns[0])
-        if not count:
-            return None, 0
+        if query.early:
+            columns.append(pa.array(np.full(count, number)))
         names = [f"c{k}" for k in range(len(columns))]
-        return as_bytes([pa.RecordBatch.from_arrays(columns, names=names)]).to_pybytes(), count
+        return pa.RecordBatch.from_arrays(columns, names=names)

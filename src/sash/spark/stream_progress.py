@@ -1,6 +1,6 @@
 """How far streams have come: what the live line says of each micro-batch.
 
-batch 12: 500k rows at 212k rows/s, 12 late, 1000 keys, 48.1 MB of state
+batch 12: 500k rows at 212k rows/s, 12 late, final up to 09:50:00, 1000 keys, 48.1 MB of state
 """
 
 from __future__ import annotations
@@ -70,14 +70,18 @@ def line_of(batch: int, rows: int, seconds: float, counts: Mapping[str, Any]) ->
     """What is said of a micro-batch.
 
     >>> counts = {"late": 12, "keys": 1000, "state_bytes": 48_100_000, "rebuilt": 0}
-    >>> line_of(12, 500_000, 2.36, counts)
+    >>> line_of(12, 500_000, 2.36, counts | {"watermark": None})
     'batch 12: 500k rows at 212k rows/s, 12 late, 1000 keys, 48.1 MB of state'
+    >>> line_of(13, 20, 0.5, counts | {"late": 0, "watermark": 1500})
+    'batch 13: 20 rows at 40 rows/s, final up to 1500, 1000 keys, 48.1 MB of state'
     """
     parts = [f"{short(rows)} rows"]
     if seconds:
         parts[0] += f" at {short(rows / seconds)} rows/s"
     if counts["late"]:
         parts.append(f"{short(counts['late'])} late")
+    if counts["watermark"] is not None:
+        parts.append(f"final up to {counts['watermark']}")
     parts.append(f"{short(counts['keys'])} keys")
     parts.append(f"{counts['state_bytes'] / 1e6:.1f} MB of state")
     if counts["rebuilt"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -10,17 +11,21 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import LongType, StructField, StructType
 
+from sash.spark.clocks import OrderClock
 from sash.spark.packing import PACKED, packed, unpacked
 from sash.spark.part_rows import partitions
-from sash.spark.query import END, START, Query, quoted
+from sash.spark.query import END, START, VERSION, Query, quoted
 from sash.spark.reading import Call, arrow_type, read_query
 from sash.spark.shards import shard_numbers, shard_of
 from sash.spark.starting import without_noise
 from sash.spark.stateful import COUNTS, OUT, ShardProcessor
 from sash.spark.stream_progress import METRICS
 from sash.spark.stream_query import StreamQuery
+
+NAIVE = """timestamp_ntz'1970-01-01' + make_dt_interval(
+    0, 0, 0, cast(max(watermark) as decimal(20, 0)) / 1000000)"""
 
 
 def stream_query(df: DataFrame, call: Call) -> StreamQuery:
@@ -50,19 +55,21 @@ def stream_query(df: DataFrame, call: Call) -> StreamQuery:
 
 def stream_answers(df: DataFrame, asked: StreamQuery) -> DataFrame:
     """The answers of a stream, as one."""
-    query, clock, shards = asked.query, asked.clock, list(asked.shards)
-    at = 1 + asked.sent.index(clock.column)
+    query, shards = asked.query, list(asked.shards)
     # Names are given afterwards: Spark takes those of any sign only there.
     given = [quoted(name).alias(f"c{k}") for k, name in enumerate(asked.sent)]
     names = list(query.columns) if query.at_rows else [*query.by, START, END]
     names += query.aggs
     types = [_type(df, query, name) for name in names[: -len(query.aggs)]]
     types += [from_arrow_type(kind) for kind in query.answer_types.values()]
+    if query.early:
+        names, types = [*names, VERSION], [*types, LongType()]
     fields = [StructField(f"c{k}", kind) for k, kind in enumerate(types)]
     labels = [field.name for field in fields]
+    mode = "update" if query.early else "append"
 
     def sash_packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from packed(batches, shards, clock, at)
+        yield from packed(batches, asked)
 
     def sash_unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from unpacked(batches, labels)
@@ -70,15 +77,42 @@ def stream_answers(df: DataFrame, asked: StreamQuery) -> DataFrame:
     with without_noise():
         sent = df.select(shard_of(query, shards).alias("shard"), *given)
         grouped = sent.mapInArrow(sash_packed, PACKED).groupBy("shard")
-        answers = grouped.transformWithState(ShardProcessor(asked), OUT, "append", "none")
-        rows = observed(answers).select("packed").mapInArrow(sash_unpacked, StructType(fields))
+        with workers_of_their_own(df):
+            answers = grouped.transformWithState(ShardProcessor(asked), OUT, mode, "none")
+        rows = (
+            observed(answers, asked.clock)
+            .select("packed", "left")
+            .mapInArrow(sash_unpacked, StructType(fields))
+        )
     return rows.select(*(F.col(f"c{k}").alias(name) for k, name in enumerate(names)))
 
 
-def observed(answers: DataFrame) -> DataFrame:
+@contextmanager
+def workers_of_their_own(df: DataFrame) -> Iterator[None]:
+    """Have Spark keep the workers of what is defined meanwhile apart from all others.
+
+    Windows stay in workers. The fewer there are, the sooner a shard meets one that knows it.
+    """
+    context = getattr(df.sparkSession, "_sc", None)
+    if context is None:  # Spark Connect: workers are the server's
+        yield
+        return
+    context.environment["SASH_WORKERS"] = "windows"
+    try:
+        yield
+    finally:
+        del context.environment["SASH_WORKERS"]
+
+
+def observed(answers: DataFrame, clock: OrderClock) -> DataFrame:
     """Told with each micro-batch's progress, under "sash": counts of all shards together."""
     counts = [F.sum(name).alias(name) for name in COUNTS]
-    return answers.observe(METRICS, F.max("watermark").alias("watermark"), *counts)
+    watermark = F.max("watermark")
+    if clock.kind == "date":
+        watermark = F.date_from_unix_date(watermark.cast("int"))
+    elif clock.kind == "timestamp":
+        watermark = F.timestamp_micros(watermark) if clock.type.tz else F.expr(NAIVE)
+    return answers.observe(METRICS, watermark.alias("watermark"), *counts)
 
 
 def _type(df: DataFrame, query: Query, name: str) -> Any:

@@ -20,6 +20,7 @@ from sash.aggregators.registry import check_slides_by_policy, for_operator
 from sash.operators.base import Operator
 from sash.operators.together import Together
 from sash.windows import cutting
+from sash.windows.answers import as_list
 from sash.windows.batches import Batch
 from sash.windows.definitions import Definition, SlideWhile
 from sash.windows.each import Each
@@ -221,8 +222,10 @@ def joined(told: list[Told]) -> Told:
     """All of these, one after the other."""
     answers = []
     for each in zip(*(one.answers for one in told), strict=True):
-        lists = any(isinstance(some, list) for some in each)
-        answers.append(list(chain(*each)) if lists else pa.concat_arrays(map(_in_one, each)))
+        if any(isinstance(some, list) for some in each) or len({some.type for some in each}) > 1:
+            answers.append(list(chain(*map(as_list, each))))
+        else:
+            answers.append(pa.concat_arrays(map(_in_one, each)))
     names = ("groups", "rows", "times", "since")
     marks = (np.concatenate([getattr(one, name) for one in told]) for name in names)
     return Told(answers, *marks)

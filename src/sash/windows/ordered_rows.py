@@ -22,7 +22,7 @@ class StreamRows:
     codes: Array
     """Of their keys."""
     came: Array
-    """The number of the batch that each came with."""
+    """Which row of all each is, as `arrivals` numbers them."""
 
     def __len__(self) -> int:
         return len(self.times)
@@ -55,6 +55,11 @@ class StreamRows:
         """By time; rows of one key and time by these columns, and then as they came."""
         order = by_time(self.times, self.codes, [self.columns[name] for name in ties])
         return self if order is None else self.take(order)
+
+
+def arrivals(batch: int, count: int) -> Array:
+    """Numbers for the rows of a batch, in the order in which they are kept, as all others' rise."""
+    return (np.int64(batch) << 32) + np.arange(count)
 
 
 def by_time(times: Array, codes: Array, ties: list[pa.Array]) -> Array | None:

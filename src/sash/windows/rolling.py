@@ -89,6 +89,21 @@ def rolling(
     return dress(op, answers, kind)
 
 
+def over_stretches(
+    values: Mapping[str, Any], op: Operator, starts: Array, ends: Array
+) -> list[LeafAnswers]:
+    """What each leaf answers for stretches of rows, which rise."""
+    leaves, _ = read_leaves(values, op)
+    bounds = _Bounds(len(leaves[0].inputs[0]), starts, ends)
+    answers = []
+    for leaf in leaves:
+        job = Job(sba, leaf.operator, [leaf])
+        found = _roll_bounds(job, bounds, 1)
+        _settle(job, found, bounds, 1)
+        answers.append(found)
+    return answers
+
+
 def _defined(
     values: Any, window: Definition, op: Operator, times: Any, min_size: int, algorithm: str
 ) -> Any:

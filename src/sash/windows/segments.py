@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from sash.aggregators.saving import SavedError, pack, unpack
-from sash.windows.ordered_rows import Array, StreamRows
+from sash.windows.cutting import NEVER
+from sash.windows.ordered_rows import Array, StreamRows, arrivals
 
 KIND = "segment"
-LAYOUT = 1
+LAYOUT = 2
 """Of what is told here; it grows when that changes."""
 STATES = 6
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What is remembered of a segment, so that it need not be read when it is let go."""
+
+    newest: int
+    """Of its rows; NEVER if it has none."""
+    size: int
+    length: int
+    """In bytes."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +48,13 @@ class Segment:
     """Of each key, the six numbers that `cutting` tells of."""
     gone: Array
     """Which of the keys are forgotten."""
+    length: int = 0
+    """In bytes, if it was read."""
+
+    @property
+    def extent(self) -> Extent:
+        newest = int(self.rows.times.max(initial=NEVER))
+        return Extent(newest, len(self), self.length)
 
     def __len__(self) -> int:
         """How long it is: so many rows and keys."""
@@ -43,15 +62,15 @@ class Segment:
 
     def packed(self) -> bytes:
         rows = self.rows
-        old = np.flatnonzero(rows.came != self.number)
+        old = np.flatnonzero(rows.came != arrivals(self.number, len(rows)))
         content = {
             "layout": LAYOUT,
             "number": self.number,
             "tokens": (self.token, self.before),
             "newest": self.newest,
             "columns": rows.columns,
-            "times": rows.times,
-            "of": rows.codes.astype(np.int32),
+            "times": _narrow(rows.times),
+            "of": _narrow(rows.codes),
             "old": (old, rows.came[old]),
             "keys": self.keys,
             "states": self.states,
@@ -67,17 +86,31 @@ class Segment:
         try:
             found = _read(content)
             _check(found)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            found = replace(found, length=len(data))
+        except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
             raise SavedError(f"this is no segment of a stream's log: {error}.") from error
         return found
 
 
+def _narrow(values: Array) -> tuple[int, Array]:
+    """The least of whole numbers, and how far above it each is, in as few bytes as they need."""
+    if not len(values):
+        return 0, values
+    least, most = int(values.min()), int(values.max())
+    return least, (values - least).astype(np.min_scalar_type(most - least))
+
+
+def _wide(narrow: tuple[int, Array]) -> Array:
+    least, values = narrow
+    return np.ascontiguousarray(values, np.int64) + least
+
+
 def _read(content: dict[str, Any]) -> Segment:
-    times = np.ascontiguousarray(content["times"], np.int64)
-    came = np.full(len(times), content["number"], np.int64)
+    times = _wide(content["times"])
+    came = arrivals(content["number"], len(times))
     old, earlier = content["old"]
     came[old] = earlier
-    codes = np.ascontiguousarray(content["of"], np.int64)
+    codes = _wide(content["of"])
     rows = StreamRows(dict(content["columns"]), times, codes, came)
     token, before = content["tokens"]
     states = [np.ascontiguousarray(state, np.int64) for state in content["states"]]

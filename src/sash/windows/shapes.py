@@ -86,6 +86,11 @@ class Shape:
         return self.trigger == cutting.AT_ROWS
 
     @cached_property
+    def at_rows(self) -> bool:
+        """Whether answers are for rows, all or some of them."""
+        return self.trigger in (cutting.AT_ROWS, cutting.AT_MARKS)
+
+    @cached_property
     def plain(self) -> bool:
         """Whether each row has an answer."""
         return self.answers_rows and getattr(self.definition, "every", 0) == 1

@@ -13,7 +13,8 @@ when the log is more than twice as long as what is held: of an old segment, what
 carried over into the newest (`carry`). That is little, as most of the log is of no use then.
 
 With `lateness`, rows wait until none before them can come. What is late is told by the clock of
-the whole stream, as it was before the step: within a step rows may come in any order.
+the whole stream, as it was before the step: within a step rows may come in any order. With `early`,
+they are answered all the same, as if no more came, and each answer is given again when it changes.
 """
 
 from __future__ import annotations
@@ -32,17 +33,22 @@ from sash.windows.batches import Batch
 from sash.windows.definitions import Definition
 from sash.windows.engine import Engine, Given
 from sash.windows.failing_rows import first_failing
-from sash.windows.grouped import Told, algorithm_for, as_batch, told_of
+from sash.windows.grouped import Told, algorithm_for, as_batch, joined, told_of
 from sash.windows.kept_rows import longer
 from sash.windows.keys import Keys, by_key
-from sash.windows.ordered_rows import NOTHING, Array, StreamRows
-from sash.windows.segments import STATES, Segment
+from sash.windows.ordered_rows import NOTHING, Array, StreamRows, arrivals
+from sash.windows.provisional import LAST, Names, Provisional, matched, names_of_windows
+from sash.windows.segments import STATES, Extent, Segment
 from sash.windows.shapes import Shape
+from sash.windows.slices import Grid
 from sash.windows.stream_keys import codes_of, key_columns
 from sash.windows.tracking import CAME, START
 
 SLACK = 10_000
 """A log that is no longer than this is not worth the trouble of making it shorter."""
+
+NO_MORE: dict[str, Any] = {"now": cutting.FOREVER, "finish": True}
+"""How an engine runs if no more rows came."""
 
 Columns = Callable[[Mapping[str, pa.Array], int], dict[str, pa.Array]]
 
@@ -66,7 +72,13 @@ class Asked:
     """The columns that windows are made anew of."""
     columns: Columns = as_they_are
     """What goes into windows, made of the columns of so many rows."""
+    weight: str | None = None
+    """The column that tells how many rows each stands for, if they are slices."""
+    grid: Grid | None = None
+    """Of such slices."""
     lateness: int | None = None
+    early: bool = False
+    """Whether answers are given before they are final."""
     idle: int | None = None
     min_size: int = 1
     algorithm: str = "auto"
@@ -87,10 +99,11 @@ class Stepped:
 class FailedRowError(Exception):
     """A row that windows cannot take, or an operator fails on."""
 
-    def __init__(self, rows: StreamRows, at: int, error: Exception) -> None:
-        super().__init__(at, error)
-        self.rows = rows
-        self.at = at
+    def __init__(self, row: StreamRows, key: list[pa.Array], error: Exception) -> None:
+        super().__init__(error)
+        self.row = row
+        self.key = key
+        """By column."""
         self.error = error
 
 
@@ -111,6 +124,8 @@ class Shard:
         )
         self.keys = Keys()
         self.waiting: StreamRows | None = None
+        self.given: Provisional | None = None
+        """The answers that are not final, if they are given early, and known."""
         self.newest = cutting.NEVER
         self.number = 0
         """Of the last step."""
@@ -118,6 +133,8 @@ class Shard:
         """Of the segment that it brought."""
         self.last_told = np.zeros(0, np.int64)
         """Of each key, the last segment that tells where its window stands."""
+        self.extents: dict[int, Extent] = {}
+        """Of the segments in the log."""
         self._touched: list[Array] = []
         self._gone: list[Any] = []
         self._rows: list[StreamRows] = []
@@ -127,7 +144,8 @@ class Shard:
         """What is before it is final; NEVER if nothing is known to be."""
         if self.asked.lateness is None or self.newest == cutting.NEVER:
             return cutting.NEVER
-        return self.newest - self.asked.lateness
+        exact = self.newest - self.asked.lateness
+        return exact if self.asked.grid is None else int(self.asked.grid.begin(exact))
 
     def held(self) -> int:
         """How many rows windows hold, or will, and how many keys there are."""
@@ -145,13 +163,21 @@ class Shard:
         self, columns: dict[str, pa.Array], keys: list[pa.Array], times: Array, newest: int
     ) -> Stepped:
         """Rows come, and the newest time of the whole stream. If it fails, so has the shard."""
-        rows = StreamRows(columns, times, times, np.full(len(times), self.number + 1, np.int64))
-        early = times >= self.watermark
-        late = len(rows) - int(early.sum())
-        if late:
-            index = pa.array(np.flatnonzero(early))
-            rows, keys = rows.only(early), [key.take(index) for key in keys]
-        return replace(self._step(rows, keys, newest, self.asked.order), late=late)
+        rows = StreamRows(columns, times, times, times)  # codes and numbers are told below
+        in_time = times >= self.watermark
+        late = 0
+        if not in_time.all():
+            late = self._weight(rows.only(~in_time))
+            index = pa.array(np.flatnonzero(in_time))
+            rows, keys = rows.only(in_time), [key.take(index) for key in keys]
+        before = self._given_before(rows) if self.asked.early else None
+        stepped = replace(self._step(rows, keys, newest, self.asked.order), late=late)
+        return stepped if before is None else self._with_early(stepped, before)
+
+    def _weight(self, rows: StreamRows) -> int:
+        """How many rows of the stream these are."""
+        weight = self.asked.weight
+        return len(rows) if weight is None else int(rows.columns[weight].to_numpy().sum())
 
     def _step(
         self, rows: StreamRows, keys: list[pa.Array], newest: int, order: tuple[str, ...]
@@ -161,13 +187,16 @@ class Shard:
         rows = replace(rows, codes=self._codes(keys, len(rows)))
         if self.asked.lateness is None:  # they are stored in the order in which they go in
             rows = rows.in_order(order)
+        else:
+            rows = rows.with_columns(self.asked.stored)
+        rows = replace(rows, came=arrivals(self.number, len(rows)))
         ready = rows if self.asked.lateness is None else self._ready(rows)
         given = self._run(ready)
         touched = self.engine.touched
         given, gone = self._without_idle(given, rows)
-        told = told_of(given, given.codes, self.asked.operator, self.shape, self.asked.min_size)
+        told = self._told(given)
         values = self.keys.values
-        whose = [] if self.shape.plain else [values[code] for code in told.groups.tolist()]
+        whose = self._whose(told)
         self._touched = [rows.codes, touched, gone]
         self._gone = [values[code] for code in gone.tolist()]
         stored = rows.with_columns(self.asked.stored)
@@ -175,9 +204,18 @@ class Shard:
             stored = stored.only(~np.isin(rows.codes, gone))
             self._touched = [np.setdiff1d(np.concatenate(self._touched), gone)]
             self.engine.forget(gone)
-            self.keys.forget(gone)
+            self._forget(gone)
         self._rows = [stored]
-        return Stepped(told, key_columns(whose, self.asked.keys), ready, 0)
+        self.given = None
+        return Stepped(told, whose, ready, 0)
+
+    def _whose(self, told: Told) -> list[pa.Array]:
+        """The keys of windows that no row tells of."""
+        codes = [] if self.shape.at_rows else told.groups.tolist()
+        return key_columns([self.keys.values[code] for code in codes], self.asked.keys)
+
+    def _told(self, given: Given) -> Told:
+        return told_of(given, given.codes, self.asked.operator, self.shape, self.asked.min_size)
 
     def _run(self, rows: StreamRows) -> Given:
         now = self.watermark
@@ -188,17 +226,20 @@ class Shard:
                 raise
             raise self._failed(rows, error) from error
 
-    def _failed(self, rows: StreamRows, error: Exception) -> FailedRowError:
-        """Which row it is. A call that fails has changed nothing."""
+    def _failed(self, rows: StreamRows, error: Exception, **run: Any) -> FailedRowError:
+        """Which row it is, of a run like this. A call that fails has changed nothing."""
 
         def fails(many: int) -> Exception | None:
             try:
-                self.engine.copy().run(self._batch(rows.take(np.arange(many))))
+                self.engine.copy().run(self._batch(rows.take(np.arange(many))), **run)
             except Exception as found:
                 return found
             return error if many == len(rows) else None
 
-        return FailedRowError(rows, *first_failing(len(rows), fails))
+        at, found = first_failing(len(rows), fails)
+        row = rows.take(np.array([at]))
+        key = [self.keys.values[int(row.codes[0])]]
+        return FailedRowError(row, key_columns(key, self.asked.keys), found)
 
     def _codes(self, keys: list[pa.Array], count: int) -> Array:
         found = codes_of(self.keys, keys, count)
@@ -231,10 +272,95 @@ class Shard:
         last = self.engine.run(self._batch(rows.take(NOTHING)), closing=idle)
         return given.then(last, self.keys.values), idle
 
+    # Answers that are not final
+
+    def _given_before(self, like: StreamRows) -> Provisional:
+        """What was given by the steps so far and is not final, wherever these were made."""
+        if self.given is None:
+            waiting = self._in_turn(like.with_columns(self.asked.stored))
+            told = self._if_no_more_came(waiting)
+            self.given = Provisional(self._names(told, waiting), told.answers)
+        return self.given
+
+    def _with_early(self, final: Stepped, before: Provisional) -> Stepped:
+        """What is new in answers that are final, and in those that are not."""
+        ready = final.rows
+        waiting = self._in_turn(ready)
+        told = self._if_no_more_came(waiting)
+        rows = ready.then(waiting)
+        told = replace(told, rows=told.rows + len(ready))
+        self.given = Provisional(self._names(told, rows), told.answers)
+        whole = joined([each for each in (final.told, told) if len(each.groups)] or [told])
+        news, gone = before.changes(self._names(whole, rows), whole.answers)
+        found = whole.take(news)
+        if not self.shape.at_rows:  # of windows that share all that names them, one is left or none
+            gone = gone[before.names[-1][gone] == LAST]
+        if len(gone):
+            found = joined([found, self._taken_back(before, gone, rows, whole)])
+        return replace(final, told=found, keys=self._whose(found), rows=rows)
+
+    def _in_turn(self, like: StreamRows) -> StreamRows:
+        """The rows that wait, in order."""
+        waiting = like.take(NOTHING) if self.waiting is None else self.waiting
+        return waiting.in_order(self.asked.order)
+
+    def _if_no_more_came(self, waiting: StreamRows) -> Told:
+        """What would be answered then."""
+        try:
+            given = self.engine.copy().run(self._batch(waiting), **NO_MORE)
+        except Exception as error:
+            if not len(waiting):
+                raise
+            raise self._failed(waiting, error, **NO_MORE) from error
+        return self._told(given)
+
+    def _names(self, told: Told, rows: StreamRows) -> Names:
+        if self.shape.at_rows:
+            return [rows.came[told.rows]]
+        # The last so many rows at a time are the same window, whenever they begin.
+        begins = self.shape.sliced or self.shape.trigger != cutting.AT_ENDS
+        return names_of_windows(told.groups, told.times, told.since if begins else 0 * told.since)
+
+    def _taken_back(self, given: Provisional, gone: Array, rows: StreamRows, like: Told) -> Told:
+        """Answers of nothing for those that are no more."""
+        names = [name[gone] for name in given.names]
+        nothing = [
+            [None] * len(gone) if isinstance(each, list) else pa.nulls(len(gone), each.type)
+            for each in like.answers
+        ]
+        if not self.shape.at_rows:
+            groups, times, since, _ = names
+            return Told(nothing, groups, np.full(len(gone), len(rows)), times, since)
+        at = matched([rows.came], names)
+        return Told(nothing, rows.codes[at], at, rows.times[at], rows.times[at])
+
+    def _forget(self, gone: Array) -> None:
+        self.last_told[gone] = 0
+        self.keys.forget(gone)
+
     # The log
 
+    def let_go(self, number: int) -> Extent | None:
+        """Let the oldest segment go, of which no row is needed; None if some may be.
+
+        Keys that it was the last to tell of are told of by the newest.
+        """
+        extent = self.extents.get(number)
+        needed = int(self.engine.tracker.oldest().min(initial=cutting.FOREVER))
+        if self.asked.lateness is not None:
+            needed = min(needed, self.watermark)
+        if extent is None or extent.newest >= needed:
+            return None
+        self._touched.append(np.flatnonzero(self.last_told == number))
+        return self.extents.pop(number)
+
+    def log_begins(self, oldest: int) -> None:
+        """Segments before this one were let go, maybe elsewhere."""
+        self.extents = {number: e for number, e in self.extents.items() if number >= oldest}
+
     def carry(self, old: Segment) -> None:
-        """The oldest segment is let go: what is still needed of it goes into the newest."""
+        """Let the oldest segment go: what is still needed of it goes into the newest."""
+        self.extents.pop(old.number, None)
         codes = self._known(old.keys, len(old.gone))
         told = codes[(codes >= 0) & ~old.gone]
         self._touched.append(told[self.last_told[told] == old.number])
@@ -260,32 +386,42 @@ class Shard:
         rows = self._rows[0]
         for more in self._rows[1:]:
             rows = rows.then(more)
-        told = np.unique(np.concatenate([*self._touched, rows.codes]))
+        place = np.zeros(len(self.keys.values), np.int64)
+        for codes in (*self._touched, rows.codes):
+            place[codes] = 1
+        told = np.flatnonzero(place)
+        place[told] = np.arange(len(told))
         values = [self.keys.values[code] for code in told.tolist()]
         gone = np.arange(len(told) + len(self._gone)) >= len(told)
         nowhere = np.zeros(len(self._gone), np.int64)
         states = [np.concatenate([state[told], nowhere]) for state in self.engine.tracker.states]
         found = Segment(
             *(self.number, token, self.token, self.newest),
-            rows=replace(rows, codes=np.searchsorted(told, rows.codes)),
+            rows=replace(rows, codes=place[rows.codes]),
             keys=key_columns(values + self._gone, self.asked.keys),
             states=states,
             gone=gone,
         )
         self.last_told[told] = self.number
         self.token = token
+        self.extents[self.number] = found.extent
         return found
+
+    def written(self, length: int) -> None:
+        """The last segment has so many bytes."""
+        self.extents[self.number] = replace(self.extents[self.number], length=length)
 
     def follow(self, segment: Segment) -> None:
         """A step that was made elsewhere, from where this shard stands."""
         if segment.before != self.token or segment.number != self.number + 1:
             raise ValueError("this segment does not follow.")
-        own = segment.rows.only(segment.rows.came == segment.number)
+        own = segment.rows.only(segment.rows.came >> 32 == segment.number)
         index = pa.array(own.codes)
         self._step(own, [key.take(index) for key in segment.keys], segment.newest, ())
         told = self._known(segment.keys, len(segment.gone))
         self.last_told[told[told >= 0]] = self.number
         self.token = segment.token
+        self.extents[self.number] = segment.extent
 
     @classmethod
     def restored(cls, asked: Asked, log: Iterable[Segment]) -> Shard:
@@ -303,11 +439,12 @@ class Shard:
             found.last_told[codes] = segment.number
             rows.append(replace(segment.rows, codes=codes[segment.rows.codes]))
             found.number, found.newest = segment.number, segment.newest
+            found.extents[segment.number] = segment.extent
             found.token = segment.token
             gone = codes[segment.gone]
             if len(gone):  # rows of theirs are not found by their codes any more
                 rows = [each.only(~np.isin(each.codes, gone)) for each in rows]
-                found.keys.forget(gone)
+                found._forget(gone)
         if rows:
             found._refill([state[: len(found.keys)] for state in states], rows)
         return found

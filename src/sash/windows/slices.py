@@ -1,0 +1,270 @@
+"""Rows of a key between two neighbouring ends of windows as one partial, before they are sent on.
+
+Windows on a grid of time begin and end at multiples of one width, from an offset on. Rows of a key
+that lie between two such moments are in the same windows, so ⊕ of them can go in instead: a slice.
+
+    time    0         1         2         3       every window here begins and ends at a number
+    rows    5  2  7      1  8      4  4  3
+    Max          7          8          4          three slices instead of eight rows
+
+What is told of a slice are the fields of its partial, one column each, and when it begins.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+from math import gcd
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sash.aggregators.columns import column
+from sash.aggregators.sources import tree_of
+from sash.operators.base import Operator
+from sash.operators.functions import making
+from sash.operators.monoid import Monoid
+from sash.operators.together import Together
+from sash.windows import cutting
+from sash.windows.rolling import over_stretches
+from sash.windows.shapes import Shape
+from sash.windows.totals import has_totals
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where slices begin and end. Each has its begin and not its end, as windows on a grid do."""
+
+    width: int
+    offset: int
+
+    @classmethod
+    def of(cls, shape: Shape) -> Grid | None:
+        """The grid of a window; None if it has none."""
+        if shape.trigger != cutting.AT_ENDS or shape.size != cutting.TIME:
+            return None
+        _, width, every, offset = shape.numbers
+        step = gcd(width, every)
+        return cls(step, offset % step)
+
+    def begin(self, times: Any) -> Any:
+        """When the slice of each begins."""
+        return (times - self.offset) // self.width * self.width + self.offset
+
+
+@dataclass(frozen=True)
+class Slices:
+    """How rows of some columns become slices, and slices answers."""
+
+    operator: Operator
+    grid: Grid
+    schema: pa.Schema
+    """Of the rows."""
+
+    @classmethod
+    def of(cls, op: Operator, shape: Shape, schema: pa.Schema) -> Slices | None:
+        """None if rows cannot stand as slices."""
+        grid = Grid.of(shape)
+        if grid is None or not op.commutative or not has_totals(op, schema):
+            return None
+        found = cls(op, grid, schema)
+        takes = any(leaf.takes for leaf in op.leaves)
+        return found if not takes and found._of_numbers() else None
+
+    def _of_numbers(self) -> bool:
+        """Whether partials are made of numbers, given what is in the columns."""
+        for leaf in self.operator.leaves:
+            fields = leaf.bind(*self._types(leaf)).fields
+            if fields is None or any(dtype.kind == "b" for _, dtype in fields):
+                return False
+        return True
+
+    def _types(self, leaf: Operator) -> tuple[np.dtype[Any], ...]:
+        names = leaf.columns[: max(leaf.inputs, 1)]
+        given = [column(pa.array([], self.schema.field(name).type)) for name in names]
+        return tuple(each.dtype for each in given)
+
+    def _fields(self, k: int, leaf: Operator) -> list[tuple[str, np.dtype[Any]]]:
+        """The columns of a leaf's partials."""
+        fields = leaf.bind(*self._types(leaf)).fields or ()
+        return [(_column(k, name), dtype) for name, dtype in fields]
+
+    @cached_property
+    def fields(self) -> pa.Schema:
+        """The columns of slices: of each leaf, the fields of its partials."""
+        each = (self._fields(k, leaf) for k, leaf in enumerate(self.operator.leaves))
+        return pa.schema(
+            pa.field(name, pa.from_numpy_dtype(dtype)) for fields in each for name, dtype in fields
+        )
+
+    def described(self) -> dict[str, Any]:
+        """What slices are, and how they are made: those of another make are of no use."""
+        made = blake2b(digest_size=8)
+        for leaf in self.operator.leaves:
+            monoid = leaf.bind(*self._types(leaf))
+            for name, function in sorted(monoid.functions.items()):
+                tree = tree_of(function, monoid.sources.get(name))
+                made.update(f"{name} {None if tree is None else ast.dump(tree)}".encode())
+        fields = {field.name: str(field.type) for field in self.fields}
+        return {"width": self.grid.width, "partials": fields, "operators": made.hexdigest()}
+
+    @cached_property
+    def merged(self) -> Operator:
+        """The operator that takes slices for rows."""
+
+        def merging(k: int, leaf: Operator) -> Operator:
+            columns = tuple(name for name, _ in self._fields(k, leaf))
+            return _Merging(leaf, columns, self._types(leaf))
+
+        return self._each(merging)
+
+    @cached_property
+    def _told(self) -> Operator:
+        """The operator that answers with partials."""
+        return self._each(lambda k, leaf: _Telling(leaf, leaf.columns))
+
+    def _each(self, made: Any) -> Operator:
+        if not isinstance(self.operator, Together):
+            return made(0, self.operator)  # type: ignore[no-any-return]
+        members = enumerate(self.operator.members.items())
+        return Together(**{name: made(k, leaf) for k, (name, leaf) in members})
+
+    def cut(
+        self, columns: Mapping[str, pa.Array], keys: list[pa.Array], times: Array
+    ) -> tuple[dict[str, pa.Array], list[pa.Array], Array, Array]:
+        """Rows as slices: their columns, keys and moments, and of how many rows each is."""
+        moments = self.grid.begin(times)
+        codes = _codes(keys, len(times))
+        order = np.lexsort((moments, codes))
+        moments, codes = moments[order], codes[order]
+        begins = np.ones(len(order), bool)
+        begins[1:] = (moments[1:] != moments[:-1]) | (codes[1:] != codes[:-1])
+        starts = np.flatnonzero(begins)
+        ends = np.append(starts[1:], len(order))
+        index = pa.array(order)
+        given = {name: values.take(index) for name, values in columns.items()}
+        found: dict[str, pa.Array] = {}
+        answers = over_stretches(given, self._told, starts, ends)
+        for k, each in enumerate(answers):
+            missing = None if each.there is None else ~each.there
+            for name, values in each.fields.items():
+                found[_column(k, name)] = pa.array(values, mask=missing)
+        first = pa.array(order[starts])
+        return found, [key.take(first) for key in keys], moments[starts], ends - starts
+
+
+def _codes(keys: list[pa.Array], count: int) -> Array:
+    """Numbers that tell keys apart. One key may have two: its slices are two, then."""
+    found = np.zeros(count, np.int64)
+    for key in keys:
+        encoded = key.dictionary_encode(null_encoding="encode")
+        found = found * len(encoded.dictionary) + encoded.indices.to_numpy()
+        if len(keys) > 1:
+            found = np.unique(found, return_inverse=True)[1]
+    return found
+
+
+def _column(k: int, field: str) -> str:
+    return f"p{k}_{field}"
+
+
+class _Of(Operator):
+    """An operator that is another one, but for what is said here, and for what Operator itself has
+    a value for: such attributes are not asked for elsewhere."""
+
+    def __init__(self, of: Operator, columns: tuple[str, ...]) -> None:
+        self.of = of
+        self.columns = columns
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "of":  # not made yet
+            raise AttributeError(name)
+        return getattr(self.of, name)
+
+    def code_key(self) -> tuple[Any, ...]:
+        return (type(self), *self.of.code_key())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.of, self.columns)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.of, self.columns))
+
+
+class _Telling(_Of):
+    """Answers with its partial; null if there was no value."""
+
+    def bind(self, *types: Any) -> Monoid:
+        found = self.of.bind(*types)
+        fields = dict(found.fields or ())
+        text = f"def lower(p):\n    return ({', '.join(f'p.{name}' for name in fields)},)\n"
+        lower = _written(text, "lower")
+        return replace(
+            found,
+            lower=lower,
+            functions={**found.functions, "lower": lower},
+            sources={**found.sources, "lower": text},
+            answer=fields,
+            empty=None,
+            guarded=False,
+        )
+
+
+class _Merging(_Of):
+    """Reads partials, of values of these types."""
+
+    needs = ()
+    uses_row = False
+
+    def __init__(self, of: Operator, columns: tuple[str, ...], types: tuple[Any, ...]) -> None:
+        super().__init__(of, columns)
+        self.types = types
+
+    @property
+    def inputs(self) -> int:
+        return len(self.columns)
+
+    @property
+    def finish(self) -> Any:  # type: ignore[override]
+        return self.of.finish
+
+    def finished_type(self) -> Any:
+        return self.of.finished_type()
+
+    def bind(self, *types: Any) -> Monoid:
+        found = self.of.bind(*self.types)
+        names = ", ".join(name for name, _ in found.fields or ())
+        text = f"def lift({names}):\n    return ({names},)\n"
+        lift = _written(text, "lift")
+        return replace(
+            found,
+            lift=making(found.partial, lift, f"{self.of.name}.lift"),
+            functions={**found.functions, "lift": lift},
+            sources={**found.sources, "lift": text},
+            inputs=self.inputs,
+            uses_row=False,
+        )
+
+    def code_key(self) -> tuple[Any, ...]:
+        return (*super().code_key(), self.types)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.of, self.columns, self.types)
+
+
+def _written(text: str, name: str) -> FunctionType:
+    """A function of ours, of its text: the names in it are those of an operator's fields."""
+    space: dict[str, Any] = {"__name__": __name__}
+    exec(text, space)
+    found: FunctionType = space[name]
+    return found
