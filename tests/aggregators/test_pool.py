@@ -64,7 +64,7 @@ def test_any_batches(algorithm: str, case: Case) -> None:
     live_a_while(Keys(algorithm, case, seed=1))
 
 
-@pytest.mark.parametrize("case", [SUM, MAX], ids=ids)
+@pytest.mark.parametrize("case", [SUM, pytest.param(MAX, marks=pytest.mark.full)], ids=ids)
 def test_any_batches_with_nulls(case: Case) -> None:
     live_a_while(Keys("daba_lite", case, seed=2, nulls=True))
 

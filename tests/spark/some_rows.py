@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
+import pytest
 from cases import Affine
 
 import sash
@@ -27,6 +31,12 @@ def some_rows(count: int = 90, seed: int = 3) -> pa.Table:
             "id": pa.array(np.arange(count)),
         }
     )
+
+
+def every_second(names: Iterable[str]) -> list[Any]:
+    """All of them, of which every second one is left to the full run: each takes seconds."""
+    full = [pytest.mark.full]
+    return [pytest.param(name, marks=full if k % 2 else []) for k, name in enumerate(names)]
 
 
 def with_column(rows: pa.Table, name: str, values: pa.Array) -> pa.Table:

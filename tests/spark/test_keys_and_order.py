@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from spark.engines import END, START, Asked, check, on_spark, rows_of, same, spread
-from spark.some_rows import some_rows, with_column
+from spark.some_rows import every_second, some_rows, with_column
 
 import sash
 
@@ -71,7 +71,7 @@ KEYS: dict[str, tuple[list[Any], pa.DataType | None]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KEYS)
+@pytest.mark.parametrize("kind", every_second(KEYS))
 def test_keys(spark: SparkSession, kind: str) -> None:
     """Null is a key, NaN is one, and -0.0 is 0.0, as Spark groups."""
     rows = with_column(some_rows(60), "k", drawn(*KEYS[kind], 60))
@@ -108,7 +108,7 @@ ORDERS: dict[str, tuple[list[Any], pa.DataType | None]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ORDERS)
+@pytest.mark.parametrize("kind", every_second(ORDERS))
 def test_order(spark: SparkSession, kind: str) -> None:
     """Windows of rows need an order and nothing else of it: null comes first, NaN last."""
     rows = with_column(some_rows(), "t", drawn(*ORDERS[kind], 90))

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from cases import CASES, COMPILED, Case
 from spark.engines import SPLITS, Asked, check
-from spark.some_rows import AGGS, NUMBERS, some_rows, with_column
+from spark.some_rows import AGGS, NUMBERS, every_second, some_rows, with_column
 
 import sash
 from sash.spark.query import with_columns
@@ -73,7 +73,7 @@ def small_batches(settings: Callable[..., None]) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", WINDOWS)
+@pytest.mark.parametrize("kind", every_second(WINDOWS))
 def test_windows(spark: SparkSession, kind: str) -> None:
     """Each in two or three ways; `test_windows_all_ways` has them all."""
     number = list(WINDOWS).index(kind)
