@@ -220,6 +220,6 @@ def _counting_rows(op: Operator) -> Operator:
 def with_columns(op: Operator, columns: tuple[str, ...]) -> Operator:
     if columns == op.columns:
         return op
-    found = op.__class__.__new__(op.__class__)
+    found = object.__new__(type(op))  # its class is settled, whatever its options
     found.__dict__.update(op.__dict__, columns=columns)
     return found
