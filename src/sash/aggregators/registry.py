@@ -85,7 +85,7 @@ class Card:
 
 CARD = re.compile(
     r"order (?P<order>.*?) · needs (?P<needs>.*?) · time (?P<time>.*?) · space (?P<space>.*?)\n"
-    r"paper (?P<paper>.*?)\n",
+    r"paper (?P<paper>.*?)\n\s*\n",
     re.DOTALL,
 )
 
@@ -95,7 +95,7 @@ def card(name: str) -> Card:
     composed = name in COMPOSED
     module = import_module(f"sash.aggregators.{name}") if composed else MODULES[name]
     text = module.__doc__ or ""
-    found = CARD.search(text + "\n")
+    found = CARD.search(text + "\n\n")
     assert found is not None, f"{name} has no card"
     fields = {key: " ".join(value.split()) for key, value in found.groupdict().items()}
     return Card(name, text.splitlines()[0], **fields, composed=composed)

@@ -23,6 +23,12 @@ def checked_answer(name: str, answer: Any, fixed_width: bool) -> Any:
     if answer is None or isinstance(answer, FunctionType):
         return answer
     if isinstance(answer, dict):
+        of_column = [part for part, kind in answer.items() if fixed_width and kind == VALUE]
+        if of_column:
+            raise OperatorError(
+                f"{name}: only an answer of one part can be of the column's type, {VALUE!r}; give "
+                f"{of_column[0]!r} a type of numbers, such as 'float64'."
+            )
         return {part: checked_answer(name, kind, fixed_width) for part, kind in answer.items()}
     if isinstance(answer, str) and answer in ((VALUE,) if fixed_width else (VALUE, VALUES)):
         return answer

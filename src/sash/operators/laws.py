@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from itertools import islice, product
 from typing import Any
 
@@ -116,8 +117,9 @@ def check_operator(operator: Operator, values: Iterable[Any]) -> None:
     """Raise `BrokenLaw` with the smallest example found if the operator breaks a law.
 
     Checked on `values` (tuples, for an operator that reads several columns): that combine stays
-    within the partial's fields, that the identity is one, that combine is associative, and, where
-    it is claimed, commutative, selective and invertible. Floats need agree only up to rounding.
+    within the partial's fields and leaves its arguments as they are, that the identity is one, that
+    combine is associative, and, where it is claimed, commutative, selective and invertible. Floats
+    need agree only up to rounding.
     """
     if isinstance(operator, type):
         raise TypeError(f"give an operator, not its class: write {operator.__name__}().")
@@ -147,6 +149,7 @@ class _Checker:
     def check(self) -> None:
         laws: list[tuple[str, int, Callable[..., str | None]]] = [
             ("closure", 2, self.closure),
+            ("constancy", 2, self.constancy),
             ("identity", 1, self.identity),
             ("associativity", 3, self.associativity),
         ]
@@ -204,6 +207,20 @@ class _Checker:
             return True
         lower = self.monoid.lower
         return self.monoid.fields is None and close(lower(one), lower(other), scale)
+
+    def constancy(self, a: Partial, b: Partial) -> str | None:
+        """Windows keep partials, and combine them again."""
+        if self.monoid.fixed_width or not (_can_compare(a) and _can_compare(b)):
+            return None
+        try:
+            before = deepcopy((a, b))
+        except Exception:  # whatever an object says that does not want to be copied
+            return None
+        self.monoid.combine(a, b)
+        for which, was, now in zip("ab", before, (a, b), strict=True):
+            if not close(was, now):
+                return f"combine(a, b) has changed {which} from {_shown(was)} to {_shown(now)}"
+        return None
 
     def closure(self, a: Partial, b: Partial) -> str | None:
         wrong = _misfit(self.monoid, self.monoid.combine(a, b))

@@ -218,7 +218,7 @@ def last(
             integers)
     every   answer at each so-many-th row; or at each end on a grid of time ("1min": windows are
             [end - size, end), as Spark's window()); or at the rows that `punctuated(column)` marks
-    offset  shifts the grid: ends lie at k · every + offset
+    offset  shifts the grid: windows begin at k · every + offset
     closed  for answers at rows, which ends count: right, (t - size, t]; left; both; neither
 
     >>> last("90 minutes", every=timedelta(minutes=1), offset="75s")
