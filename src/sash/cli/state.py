@@ -50,6 +50,8 @@ def state(
 
 def _as_json(found: StoredState, longest: list[tuple[Any, int]]) -> dict[str, Any]:
     told: dict[str, Any] = {"asked": found.asked, "watermark": found.watermark_shown}
+    if len(found.questions) > 1:
+        told["questions"] = found.questions
     told |= {"batch": found.batch, "shards": [asdict(shard) for shard in found.shards]}
     if longest:
         told["longest"] = [{"key": _text(key), found.holds: held} for key, held in longest]
@@ -58,15 +60,24 @@ def _as_json(found: StoredState, longest: list[tuple[Any, int]]) -> dict[str, An
 
 def _show(found: StoredState, longest: list[tuple[Any, int]]) -> None:
     out = Console()
-    asked = Table.grid(padding=(0, 2))
-    for name, given in found.asked.items():
-        if given not in (None, [], {}):
-            asked.add_row(name, _text(given))
-    asked.add_row("watermark", found.watermark_shown or "none: rows are answered as they come")
-    asked.add_row("batch", str(found.batch))
-    out.print(asked, markup=False, highlight=False)
+    several = len(found.questions) > 1
+    for k, question in enumerate(found.questions):
+        asked = Table.grid(padding=(0, 2))
+        if several:
+            asked.add_row("question", str(k + 1))
+        for name, given in question.items():
+            if given not in (None, [], {}):
+                asked.add_row(name, _text(given))
+        out.print(asked, markup=False, highlight=False)
+        out.print()
+    stand = Table.grid(padding=(0, 2))
+    stand.add_row("watermark", found.watermark_shown or "none: rows are answered as they come")
+    stand.add_row("batch", str(found.batch))
+    out.print(stand, markup=False, highlight=False)
     out.print()
     table = Table("shard", box=None, header_style="bold", show_footer=True)
+    if several:
+        table.add_column("question", justify="right")
     columns = ("keys", "held", "bytes", "steps", "late")
     for name in columns:
         total = sum(getattr(shard, name) for shard in found.shards)
@@ -74,7 +85,9 @@ def _show(found: StoredState, longest: list[tuple[Any, int]]) -> None:
         table.add_column(name, justify="right", footer=footer)
     table.columns[0].footer = "all"
     for shard in found.shards:
-        table.add_row(str(shard.number), *(f"{getattr(shard, name):,}" for name in columns))
+        own = [str(shard.question + 1)] if several else []
+        counts = (f"{getattr(shard, name):,}" for name in columns)
+        table.add_row(str(shard.number), *own, *counts)
     out.print(table)
     out.print(f"held: {found.holds} in windows, or waiting", highlight=False)
     if longest:

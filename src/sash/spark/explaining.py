@@ -59,6 +59,17 @@ def explained(df: DataFrame, query: Query, plan: Plan) -> Iterator[tuple[str, st
     yield "workers", _workers(query)
 
 
+def explained_unseen(query: Query) -> Iterator[tuple[str, str]]:
+    """What is said on each topic before any row is looked at."""
+    yield from _asked(query)
+    yield "slices", _slices(query)
+    parts = "keys with too many rows, which a look at the rows will tell, are cut into parts"
+    yield "parts", parts if query.by else "all rows are cut into parts, one for each core or more"
+    how = f"by the hash of {', '.join(query.by)}" if query.by else "each part to a place of its own"
+    yield "shuffle", f"once: {_moved(query)}; {how}; then sorted there"
+    yield "workers", _workers(query)
+
+
 def explained_stream(asked: StreamQuery) -> Iterator[tuple[str, str]]:
     """What is said on each topic, of a stream."""
     query = asked.query
@@ -73,7 +84,8 @@ def explained_stream(asked: StreamQuery) -> Iterator[tuple[str, str]]:
         if query.early:
             late += "; answers come before that, and again when they change"
     yield "late rows", late
-    shards = f"in {len(asked.shards)} shards, by the hash of {', '.join(query.by)}"
+    many = f"{len(asked.shards)} shards" if asked.shards else "a shard for each shuffle partition"
+    shards = f"in {many}, by the hash of {', '.join(query.by)}"
     if not query.by:
         shards = "all in one shard, as there are no keys"
     yield "keys", f"{shards}; a shard is one task of a micro-batch"
@@ -184,8 +196,6 @@ def _sent(query: Query, series: Series) -> Iterator[str]:
 
 
 def _shuffle(df: DataFrame, query: Query, plan: Plan) -> str:
-    kept = query.columns if query.at_rows else ()
-    moved = ", ".join(dict.fromkeys([*kept, *query.reads, *query.order_by, *query.ties]))
     count = partitions(df)
     if any(series.cuts for series in plan.series):
         how = "each part to a place of its own"
@@ -194,9 +204,13 @@ def _shuffle(df: DataFrame, query: Query, plan: Plan) -> str:
         how = f"by the hash of {', '.join(query.by)}"
     else:
         how = "all to one place"
-    return (
-        f"once: {moved}; {how}, in {count} partitions on {parallelism(df)} cores; then sorted there"
-    )
+    where = f"in {count} partitions on {parallelism(df)} cores"
+    return f"once: {_moved(query)}; {how}, {where}; then sorted there"
+
+
+def _moved(query: Query) -> str:
+    kept = query.columns if query.at_rows else ()
+    return ", ".join(dict.fromkeys([*kept, *query.reads, *query.order_by, *query.ties]))
 
 
 def _workers(query: Query) -> str:

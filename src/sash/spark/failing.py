@@ -79,7 +79,7 @@ def told(
         kind = "" if isinstance(error, (TypeError, ValueError)) else f"{type(error).__name__}: "
         what = f"{kind}{what}"
     when = f"{order} = {_shown(rows.columns[order][at])}"
-    end = "" if what.endswith("?") else "."
+    end = "" if what.endswith(("?", "…")) else "."
     return f"{who} failed {where} {when}{of}: {what}{end}"
 
 

@@ -7,12 +7,13 @@ rows. On the way out, so are answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sash.spark.clocks import OrderClock
 from sash.spark.handing_over import take_answers
@@ -22,34 +23,76 @@ from sash.windows.cutting import NEVER
 
 Array = np.ndarray[Any, Any]
 PACKED = "shard int, newest bigint, count bigint, packed binary"
+BROUGHT = "question int, packed binary"
+ASIDE = -1
+"""The number of the shard, and of the question, of rows that are set aside."""
 FEW_ROWS = 1 << 14
 """So many rows are packed together: the next ones are packed while these are on their way."""
 MANY_ROWS = 1 << 17
 """So many become slices together: the more, the fewer slices."""
 
 
-def packed(batches: Iterator[pa.RecordBatch], asked: StreamQuery) -> Iterator[pa.RecordBatch]:
-    """Rows by shard, which the first column tells."""
-    at = 1 + asked.sent.index(asked.clock.column)
-    most = FEW_ROWS if asked.slices is None else MANY_ROWS
-    newest = NEVER
-    held: dict[int, list[pa.RecordBatch]] = {shard: [] for shard in asked.shards}
-    counts = dict.fromkeys(asked.shards, 0)
+def packed(
+    batches: Iterator[pa.RecordBatch],
+    asked: Sequence[StreamQuery],
+    columns: Sequence[str],
+    aside: bool = False,
+) -> Iterator[pa.RecordBatch]:
+    """Rows by shard.
+
+    The first columns of a batch tell the shard of a row for each question; then come those that
+    questions are about, as they are called here; and last, why a row is set aside, if `aside`.
+    """
+    packers = [_Packer(each, k, len(asked), columns) for k, each in enumerate(asked)]
     for batch in batches:
+        if aside and batch.num_rows:
+            why = batch.column(batch.num_columns - 1)
+            if why.null_count < len(why):
+                yield _set_aside(why.drop_null())
+                batch = batch.filter(pc.is_null(why))
+        for packer in packers:
+            yield from packer.more(batch)
+    for packer in packers:
+        yield from packer.rest()
+
+
+class _Packer:
+    """The rows of a task that one question is about, on their way to its shards."""
+
+    def __init__(self, asked: StreamQuery, k: int, questions: int, columns: Sequence[str]) -> None:
+        self.asked = asked
+        self.shard = k
+        self.columns = [questions + columns.index(name) for name in asked.sent]
+        self.time = self.columns[asked.sent.index(asked.clock.column)]
+        self.most = FEW_ROWS if asked.slices is None else MANY_ROWS
+        self.newest = NEVER
+        self.held: dict[int, list[pa.RecordBatch]] = {shard: [] for shard in asked.shards}
+        self.counts = dict.fromkeys(asked.shards, 0)
+
+    def more(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         if not batch.num_rows:
-            continue
-        newest = max(newest, _newest(batch.column(at), asked.clock))
-        rows = pa.RecordBatch.from_arrays(batch.columns[1:], names=batch.schema.names[1:])
-        for shard, own in _by_shard(batch.column(0).to_numpy(), rows):
-            held[shard].append(own)
-            counts[shard] += own.num_rows
-            if counts[shard] >= most:
-                yield _row(asked, shard, newest, held[shard])
-                held[shard], counts[shard] = [], 0
-    if newest == NEVER:
-        return
-    for shard in asked.shards:
-        yield _row(asked, shard, newest, held[shard])
+            return
+        self.newest = max(self.newest, _newest(batch.column(self.time), self.asked.clock))
+        arrays = [batch.column(k) for k in self.columns]
+        rows = pa.RecordBatch.from_arrays(arrays, names=[f"c{k}" for k in range(len(arrays))])
+        for shard, own in _by_shard(batch.column(self.shard).to_numpy(), rows):
+            self.held[shard].append(own)
+            self.counts[shard] += own.num_rows
+            if self.counts[shard] >= self.most:
+                yield self._row(shard)
+                self.held[shard], self.counts[shard] = [], 0
+
+    def rest(self) -> Iterator[pa.RecordBatch]:
+        """What is left; all shards are told the time."""
+        if self.newest != NEVER:
+            yield from map(self._row, self.asked.shards)
+
+    def _row(self, shard: int) -> pa.RecordBatch:
+        held, slices = self.held[shard], self.asked.slices
+        count = sum(rows.num_rows for rows in held)
+        if held and slices is not None:
+            held = [sliced(self.asked, slices, held)]
+        return _row(shard, self.newest, count, held)
 
 
 def _newest(times: pa.Array, clock: OrderClock) -> int:
@@ -69,10 +112,11 @@ def _by_shard(numbers: Array, rows: pa.RecordBatch) -> Iterator[tuple[int, pa.Re
         yield int(sorted_numbers[first]), sorted_rows.slice(first, last - first)
 
 
-def _row(asked: StreamQuery, shard: int, newest: int, held: list[pa.RecordBatch]) -> pa.RecordBatch:
-    count = sum(rows.num_rows for rows in held)
-    if held and asked.slices is not None:
-        held = [sliced(asked, asked.slices, held)]
+def _set_aside(why: pa.Array) -> pa.RecordBatch:
+    return _row(ASIDE, NEVER, len(why), [pa.RecordBatch.from_arrays([why], names=["c0"])])
+
+
+def _row(shard: int, newest: int, count: int, held: list[pa.RecordBatch]) -> pa.RecordBatch:
     data = as_bytes(held).to_pybytes() if held else None
     columns = [pa.array([shard], pa.int32()), pa.array([newest]), pa.array([count])]
     columns.append(pa.array([data], pa.binary()))
@@ -96,10 +140,24 @@ def unpacked(batches: Iterator[pa.RecordBatch], names: list[str]) -> Iterator[pa
     """Answers, as rows again: those that are packed, and those that were left for us."""
     for batch in batches:
         for data, left in zip(*batch.columns, strict=True):
-            found = from_bytes(data.as_buffer()) if data.is_valid else []
-            if left.is_valid:
-                found = take_answers(left.as_py())
-            for rows in found:
+            for rows in _found(data, left):
                 rows = rows.rename_columns(names)
                 for at in range(0, rows.num_rows, FEW_ROWS):
                     yield rows.slice(at, FEW_ROWS)
+
+
+def brought_along(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Answers, packed, with those that were left here: to be unpacked elsewhere."""
+    for batch in batches:
+        for question, data, left in zip(*batch.columns, strict=True):
+            for rows in _found(data, left):
+                for at in range(0, rows.num_rows, MANY_ROWS):
+                    some = as_bytes([rows.slice(at, MANY_ROWS)]).to_pybytes()
+                    arrays = [pa.array([question.as_py()], pa.int32()), pa.array([some])]
+                    yield pa.RecordBatch.from_arrays(arrays, names=["question", "packed"])
+
+
+def _found(data: pa.BinaryScalar, left: pa.StringScalar) -> list[pa.RecordBatch]:
+    if left.is_valid:
+        return take_answers(left.as_py())
+    return from_bytes(data.as_buffer()) if data.is_valid else []

@@ -54,9 +54,16 @@ def read_query(df: DataFrame, call: Call) -> Query:
     """A query, or an error that says in a sentence what is wrong with the call."""
     if not isinstance(df, DataFrame) and not hasattr(df, "sparkSession"):
         raise TypeError(f"a Spark DataFrame is needed, not {type(df).__name__}.")
-    require(df.sparkSession)
-    names = Names(df)
-    ours = [name for name in df.columns if name.startswith(OURS)]
+    session = df.sparkSession
+    require(session)
+    exact = str(session.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+    return query_of(df.schema, call, exact)
+
+
+def query_of(rows: StructType, call: Call, exact: bool = False) -> Query:
+    """The same of rows of this schema, without a session. exact: A and a are two names."""
+    names = Names(rows, exact)
+    ours = [name for name in names.names if name.startswith(OURS)]
     if ours:
         raise ValueError(f"rename the column {ours[0]!r}: Sash uses names that begin like that.")
     if whole("min_size", call.min_size) < 0:
@@ -75,12 +82,12 @@ def read_query(df: DataFrame, call: Call) -> Query:
     schema = pa.schema([names.field(name) for name in dict.fromkeys(names.used)])
     kept: tuple[str, ...] = ()
     if Shape(wanted).at_rows:
-        kept = names.all_of(df.columns if call.columns is None else call.columns, "columns")
+        kept = names.all_of(names.names if call.columns is None else call.columns, "columns")
     asked = (named, wanted, keys, order, kept, int(call.min_size), call.algorithm, schema)
     query = Query(*asked, lateness=late, idle=idle, early=early)
     _check(query, names)
-    collated = tuple(name for name in query.order_by if _collation(df.schema[name].dataType))
-    return replace(query, ties=_ties(df, query), collated=collated)
+    collated = tuple(name for name in query.order_by if _collation(rows[name].dataType))
+    return replace(query, ties=_ties(rows, query), collated=collated)
 
 
 def _early(call: Call) -> bool:
@@ -106,11 +113,10 @@ def _time_length(name: str, given: Any) -> Time | Steps | None:
 class Names:
     """The columns of a DataFrame by the names that callers use."""
 
-    def __init__(self, df: DataFrame) -> None:
-        self.schema: StructType = df.schema
-        self.names = df.columns
-        session = df.sparkSession
-        self.exact = str(session.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+    def __init__(self, schema: StructType, exact: bool) -> None:
+        self.schema = schema
+        self.names = schema.names
+        self.exact = exact
         self.used: list[str] = []
 
     def one(self, name: str, what: str) -> str:
@@ -155,13 +161,11 @@ def _collation(kind: DataType) -> str:
     return "" if found == BINARY else found
 
 
-def _ties(df: DataFrame, query: Query) -> tuple[str, ...]:
+def _ties(schema: StructType, query: Query) -> tuple[str, ...]:
     """What else orders rows: all that is given or read of them. The rest makes no difference."""
     wanted = dict.fromkeys([*(query.columns if query.at_rows else ()), *query.reads])
     first = {*query.by, *query.order_by}
-    return tuple(
-        name for name in wanted if name not in first and sortable(df.schema[name].dataType)
-    )
+    return tuple(name for name in wanted if name not in first and sortable(schema[name].dataType))
 
 
 def arrow_type(kind: DataType, name: str) -> pa.DataType:
@@ -246,8 +250,10 @@ def _check(query: Query, names: Names) -> None:
             f"{window!r} needs booleans or numbers in the column {mark!r}, and it is of {kind}."
         )
     _check_names(query, names)
+    if query.idle_steps == 0:
+        raise ValueError("idle is a length of time of more than nothing, such as '1d'.")
     # Each raises an error of its own if there is anything wrong with it.
-    assert query.chosen and query.answer_types and query.shipped and query.idle_steps != 0
+    assert query.chosen and query.answer_types and query.shipped
     if isinstance(window, SlideWhile):
         _check_policy(query, window)
 

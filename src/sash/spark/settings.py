@@ -76,6 +76,10 @@ def driver_memory() -> str | None:
     return f"{max(min(whole // 2, LARGEST_HEAP), 1 << 30) >> 20}m"
 
 
+SECRET = re.compile("secret|password|token|key|credential|jaas", re.IGNORECASE)
+"""Settings of such names are not shown."""
+
+
 def checked(conf: Mapping[str, Any]) -> dict[str, str | None]:
     """Settings as a user gives them, as text; None leaves one to Spark.
 
@@ -89,8 +93,9 @@ def checked(conf: Mapping[str, Any]) -> dict[str, str | None]:
     for name, value in conf.items():
         if not re.fullmatch(r"spark(\.[^\s.=]+)+", name):
             meant = re.sub(r"^spark\.", "", re.sub(r"[\s_=.]+", ".", name).strip("."))
+            shown = "…" if SECRET.search(name) else repr(value)
             raise TypeError(
-                f"{name!r} is no setting of Spark; write **{{'spark.{meant}': {value!r}}}."
+                f"{name!r} is no setting of Spark; write **{{'spark.{meant}': {shown}}}."
             )
         if value is not None and not isinstance(value, str | int | float):
             raise TypeError(f"the setting {name} is text, a number or a bool, not {value!r}.")

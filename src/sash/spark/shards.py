@@ -6,6 +6,8 @@ partitions would get two and others none; so a shard's number is such that each 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
@@ -14,14 +16,17 @@ from sash.spark.query import Query, quoted
 SHARD = "__sash_shard"
 
 
-def shard_numbers(partitions: int) -> list[int]:
-    """A number for each of so many partitions, that Spark sends there; 0 is among them."""
-    found: dict[int, int] = {}
+def shard_numbers(partitions: int, questions: int = 1) -> list[list[int]]:
+    """For each question, a number for each of so many partitions, that Spark sends there.
+
+    The first has the same numbers however many follow; 0 is among them.
+    """
+    found: dict[int, list[int]] = {place: [] for place in range(partitions)}
     number = 0
-    while len(found) < partitions:
-        found.setdefault(murmur3(number) % partitions, number)
+    while any(len(numbers) < questions for numbers in found.values()):
+        found[murmur3(number) % partitions].append(number)
         number += 1
-    return sorted(found.values())
+    return [sorted(numbers[k] for numbers in found.values()) for k in range(questions)]
 
 
 def murmur3(number: int, seed: int = 42) -> int:
@@ -42,7 +47,7 @@ def murmur3(number: int, seed: int = 42) -> int:
     return found - (1 << 32) if found >= 1 << 31 else found
 
 
-def shard_of(query: Query, numbers: list[int]) -> Column:
+def shard_of(query: Query, numbers: Sequence[int]) -> Column:
     """The number of the shard that a row's key is in."""
     if not query.by:
         return F.lit(numbers[0])

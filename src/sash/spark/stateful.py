@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +17,8 @@ from sash.aggregators.saving import SavedError
 from sash.spark import handing_over, warm
 from sash.spark.arriving import in_utc
 from sash.spark.failing import RowError, told
-from sash.spark.packing import as_bytes, from_bytes
+from sash.spark.packing import ASIDE, as_bytes, from_bytes
+from sash.spark.query import Query
 from sash.spark.rows import Rows
 from sash.spark.state_log import HEAD_SCHEMA, KEY_SCHEMA, VALUE_SCHEMA, Head, StateLog
 from sash.spark.stream_query import MOMENT, StreamQuery
@@ -28,7 +29,7 @@ from sash.windows.segments import Segment
 from sash.windows.shard import SLACK, FailedRowError, Shard, Stepped
 
 COUNTS = ("rows_in", "rows_out", "late", "keys", "held", "state_bytes", "written", "rebuilt")
-OUT = "packed binary, left string, watermark bigint, " + ", ".join(
+OUT = "question int, packed binary, left string, watermark bigint, " + ", ".join(
     f"{name} bigint" for name in COUNTS
 )
 
@@ -36,7 +37,7 @@ OUT = "packed binary, left string, watermark bigint, " + ", ".join(
 class ShardProcessor(StatefulProcessor):
     """Spark's side of shards: state comes and goes, windows stay."""
 
-    def __init__(self, asked: StreamQuery) -> None:
+    def __init__(self, asked: Sequence[StreamQuery]) -> None:
         self.asked = asked
 
     def init(self, handle: Any) -> None:
@@ -50,13 +51,18 @@ class ShardProcessor(StatefulProcessor):
         timerValues: Any,
     ) -> Iterator[Row]:
         (number,) = key
+        if number == ASIDE:
+            yield from map(_set_aside, rows)
+            return
         newest, count, batches = NEVER, 0, []
         for row in rows:
             newest = max(newest, row["newest"])
             count += row["count"]
             if row["packed"] is not None:
                 batches += from_bytes(row["packed"])
-        yield from Turn(self.asked, self.log, number).run(batches, newest, count)
+        question = next(k for k, each in enumerate(self.asked) if number in each.shards)
+        turn = Turn(self.asked[question], self.log, number)
+        yield from turn.run(batches, newest, count, question)
 
     def close(self) -> None:
         pass
@@ -70,8 +76,10 @@ class Turn:
     log: StateLog
     number: int
 
-    def run(self, batches: list[pa.RecordBatch], newest: int, count: int) -> Iterator[Row]:
-        """count: how many rows of the stream have come."""
+    def run(
+        self, batches: list[pa.RecordBatch], newest: int, count: int, question: int = 0
+    ) -> Iterator[Row]:
+        """count: how many rows of the stream have come; question: which one, if several are."""
         head = self._head()
         shard, rebuilt = self._shard(head)
         rows = self._rows(batches)
@@ -96,6 +104,7 @@ class Turn:
         left = handing_over.leave_answers(head.stream, self.number, shard.number, answers)
         inline = left is None and answers.num_rows
         yield Row(
+            question=question,
             packed=as_bytes([answers]).to_pybytes() if inline else None,
             left=left,
             watermark=watermark,
@@ -215,18 +224,30 @@ class Turn:
         return head, removed
 
     def _answers(self, stepped: Stepped, number: int) -> pa.RecordBatch:
-        query, told = self.asked.query, stepped.told
-        columns = typed_answers(query, told)
-        if query.at_rows:
-            given = [stepped.rows.columns[name] for name in query.columns]
-            if not query.shape.plain or query.early:
-                index = pa.array(told.rows)
-                given = [values.take(index) for values in given]
-            columns = [*given, *columns]
-        else:
-            columns = [*stepped.keys, *window_bounds(query, told), *columns]
-        count = len(columns[0])
-        if query.early:
-            columns.append(pa.array(np.full(count, number)))
-        names = [f"c{k}" for k in range(len(columns))]
-        return pa.RecordBatch.from_arrays(columns, names=names)
+        return answers(self.asked.query, stepped, number)
+
+
+def answers(query: Query, stepped: Stepped, number: int = 0) -> pa.RecordBatch:
+    """What a step of a shard has brought, as it goes out."""
+    told = stepped.told
+    columns = typed_answers(query, told)
+    if query.at_rows:
+        given = [stepped.rows.columns[name] for name in query.columns]
+        if not query.shape.plain or query.early:
+            index = pa.array(told.rows)
+            given = [values.take(index) for values in given]
+        columns = [*given, *columns]
+    else:
+        columns = [*stepped.keys, *window_bounds(query, told), *columns]
+    count = len(columns[0])
+    if query.early:
+        columns.append(pa.array(np.full(count, number)))
+    names = [f"c{k}" for k in range(len(columns))]
+    return pa.RecordBatch.from_arrays(columns, names=names)
+
+
+def _set_aside(row: Row) -> Row:
+    """Rows that are set aside go through as they are."""
+    counts = dict.fromkeys(COUNTS, 0) | {"rows_out": row["count"]}
+    data = bytes(row["packed"])
+    return Row(question=ASIDE, packed=data, left=None, watermark=None, **counts)

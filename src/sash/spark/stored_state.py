@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -29,6 +29,8 @@ class ShardState:
     """What is told of a shard without reading its log."""
 
     number: int
+    question: int
+    """Which of the stream's, if it was asked several at once."""
     keys: int
     held: int
     """Rows, or slices of them, that windows hold, or that wait."""
@@ -44,13 +46,18 @@ class StoredState:
 
     checkpoint: str
     batch: int
-    asked: dict[str, Any]
-    """The question, as the checkpoint remembers it."""
+    questions: list[dict[str, Any]]
+    """What was asked, as the checkpoint remembers it."""
     shards: list[ShardState]
     watermark: int | None
     """What is before it is final, in the units of the order column; None without lateness."""
     clock: OrderClock
     _log: DataFrame
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The question; the first one, if there are several."""
+        return self.questions[0]
 
     @property
     def watermark_shown(self) -> str | None:
@@ -59,7 +66,8 @@ class StoredState:
     @property
     def holds(self) -> str:
         """What is counted: "rows", or "slices" of them."""
-        return "slices" if self.asked.get("slices") else "rows"
+        kinds = {"slices" if asked.get("slices") else "rows" for asked in self.questions}
+        return " or ".join(sorted(kinds))
 
     def longest(self, count: int) -> list[tuple[Any, int]]:
         """The keys with the longest windows, and how many rows, or slices, these hold.
@@ -68,7 +76,8 @@ class StoredState:
         """
         found: list[tuple[Any, int]] = []
         for shard in self.shards:
-            sizes = _sizes(_segments(self._log.filter(f"key.shard = {shard.number}")))
+            log = self._log.filter(f"shard = {shard.number}").orderBy("number", "piece")
+            sizes = _sizes(segments_of(bytes(row["data"]) for row in log.toLocalIterator()))
             found += sorted(sizes.items(), key=lambda each: -each[1])[:count]
         return sorted(found, key=lambda each: -each[1])[:count]
 
@@ -107,19 +116,24 @@ def _state(spark: SparkSession, path: str) -> StoredState:
     if not heads:
         raise LookupError(f"the state in {path} is empty: no micro-batch has had rows yet.")
     first = next(iter(heads.values()))
+    # The shards of the first question have the lowest numbers.
+    asked = list(dict.fromkeys(head.asked for _, head in sorted(heads.items())))
     shards = [
-        ShardState(number, head.keys, head.held, head.length, head.newest, head.late)
+        ShardState(
+            *(number, asked.index(head.asked)),
+            *(head.keys, head.held, head.length, head.newest, head.late),
+        )
         for number, head in sorted(heads.items())
     ]
     marks = [head.watermark for head in heads.values() if head.watermark is not None]
     return StoredState(
         path,
         batch,
-        _question(first.asked),
+        list(map(_question, asked)),
         shards,
         max(marks, default=None),
         _clock(first),
-        read.option("stateVarName", LOG).load(path),
+        _pieces(read.option("stateVarName", LOG).load(path)),
     )
 
 
@@ -150,18 +164,32 @@ def _clock(head: Head) -> OrderClock:
     return OrderClock("", head.clock, types.get(head.clock, pa.int64()))
 
 
-def _segments(log: DataFrame) -> Iterator[Segment]:
-    """The segments of a shard, one after the other."""
-    columns = ("user_map_key.number as number", "user_map_key.piece as piece")
-    rows = log.selectExpr(*columns, "user_map_value.data as data").orderBy("number", "piece")
-    pieces: list[bytes] = []
-    for row in rows.toLocalIterator():
-        pieces.append(bytes(row["data"]))
-        (count,) = COUNT.unpack_from(pieces[0])
-        if len(pieces) == count:
-            yield Segment.unpacked(b"".join([pieces[0][COUNT.size :], *pieces[1:]]))
-            pieces = []
-    if pieces:
+def read_log(spark: SparkSession, path: str) -> DataFrame:
+    """The logs of all shards: shard, number and piece, data."""
+    operator, batch = _operator(spark, path)
+    read = spark.read.format("statestore").option("operatorId", operator)
+    return _pieces(read.option("batchId", batch).option("stateVarName", LOG).load(path))
+
+
+def _pieces(log: DataFrame) -> DataFrame:
+    return log.selectExpr(
+        "key.shard as shard",
+        "user_map_key.number as number",
+        "user_map_key.piece as piece",
+        "user_map_value.data as data",
+    )
+
+
+def segments_of(pieces: Iterable[bytes]) -> Iterator[Segment]:
+    """The segments of a shard, one after the other, from their pieces."""
+    some: list[bytes] = []
+    for piece in pieces:
+        some.append(piece)
+        (count,) = COUNT.unpack_from(some[0])
+        if len(some) == count:
+            yield Segment.unpacked(b"".join([some[0][COUNT.size :], *some[1:]]))
+            some = []
+    if some:
         raise SavedError("the last segment of this state is not whole.")
 
 

@@ -46,14 +46,14 @@ class Streams(StreamingQueryListener):
 
     def onQueryProgress(self, event: Any) -> None:  # noqa: N802
         progress = event.progress
-        counts = progress.observedMetrics.get(METRICS)
+        counts = counts_of(progress)
         if counts is None or not progress.numInputRows:
             return
         said = line_of(
             progress.batchId,
             progress.numInputRows,
             progress.durationMs.get("triggerExecution", 0) / 1000,
-            counts.asDict(),
+            counts,
         )
         with self._lock:
             self._said[str(progress.runId)] = f"{progress.name}: {said}" if progress.name else said
@@ -64,6 +64,18 @@ class Streams(StreamingQueryListener):
     def onQueryTerminated(self, event: Any) -> None:  # noqa: N802
         with self._lock:
             self._said.pop(str(event.runId), None)
+
+
+def counts_of(progress: Any) -> dict[str, Any] | None:
+    """What shards have told of a micro-batch; None if it is not of `sliding`."""
+    found = (progress["observedMetrics"] or {}).get(METRICS)
+    if found is None:
+        return None
+    told: dict[str, Any] = found.asDict()
+    if set(told) == {"values", "schema"}:  # so Spark Connect has it
+        names = [field["name"] for field in told["schema"]["fields"]]
+        return dict(zip(names, told["values"], strict=True))
+    return told
 
 
 def line_of(batch: int, rows: int, seconds: float, counts: Mapping[str, Any]) -> str:

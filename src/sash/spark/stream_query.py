@@ -118,7 +118,8 @@ class StreamQuery:
     def difference(self, other: str) -> str:
         """What was asked otherwise, in words."""
         mine, theirs = json.loads(self.fingerprint), json.loads(other)
-        for name in mine:
+        # Slices follow from the rest: it is that which a user has changed.
+        for name in sorted(mine, key=lambda each: (each == "slices", each != "window")):
             if mine[name] != theirs.get(name):
                 return f"{name} was {theirs.get(name)}, and is {mine[name]} now"
         return "it was asked something else"

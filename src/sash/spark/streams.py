@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -11,10 +11,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import LongType, StructField, StructType
+from pyspark.sql.types import DataType, LongType, StructField, StructType
 
-from sash.spark.clocks import OrderClock
-from sash.spark.packing import PACKED, packed, unpacked
+from sash.spark.checks import require
+from sash.spark.packing import BROUGHT, PACKED, brought_along, packed, unpacked
 from sash.spark.part_rows import partitions
 from sash.spark.query import END, START, VERSION, Query, quoted
 from sash.spark.reading import Call, arrow_type, read_query
@@ -24,13 +24,31 @@ from sash.spark.stateful import COUNTS, OUT, ShardProcessor
 from sash.spark.stream_progress import METRICS
 from sash.spark.stream_query import StreamQuery
 
+Fields = list[tuple[str, DataType]]
+"""Columns by name and type."""
+
 NAIVE = """timestamp_ntz'1970-01-01' + make_dt_interval(
     0, 0, 0, cast(max(watermark) as decimal(20, 0)) / 1000000)"""
 
 
 def stream_query(df: DataFrame, call: Call) -> StreamQuery:
     """What is asked of a stream, checked."""
-    query = read_query(df, call)
+    (found,) = stream_queries(df, [call])
+    return found
+
+
+def stream_queries(df: DataFrame, calls: Sequence[Call]) -> list[StreamQuery]:
+    """What is asked of a stream at once, checked; each question has shards of its own."""
+    require(df.sparkSession, streaming=True)
+    shards = shard_numbers(partitions(df), len(calls))
+    queries = [read_query(df, call) for call in calls]
+    return [
+        query_of_stream(query, df.schema, own) for query, own in zip(queries, shards, strict=True)
+    ]
+
+
+def query_of_stream(query: Query, rows: StructType, shards: Sequence[int]) -> StreamQuery:
+    """A question as one to a stream of rows of this schema."""
     clock = query.clock
     if clock is None:
         first = query.order_by[0]
@@ -46,45 +64,79 @@ def stream_query(df: DataFrame, call: Call) -> StreamQuery:
                 f"the key {name!r} is of {kind}, which a stream cannot go by: give its fields as "
                 f"columns of their own."
             )
-    asked = StreamQuery(query, tuple(shard_numbers(partitions(df))))
+    asked = StreamQuery(query, tuple(shards))
     assert query.lateness is None or query.lateness_steps is not None  # or the clock has refused it
     # All columns that are given travel, as rows may have to wait.
-    fields = [pa.field(name, arrow_type(df.schema[name].dataType, name)) for name in asked.sent]
+    fields = [pa.field(name, arrow_type(rows[name].dataType, name)) for name in asked.sent]
     return replace(asked, query=replace(query, schema=pa.schema(fields)))
 
 
 def stream_answers(df: DataFrame, asked: StreamQuery) -> DataFrame:
     """The answers of a stream, as one."""
-    query, shards = asked.query, list(asked.shards)
-    # Names are given afterwards: Spark takes those of any sign only there.
-    given = [quoted(name).alias(f"c{k}") for k, name in enumerate(asked.sent)]
+    return _unpacked(_stepped(df, [asked]).select("packed", "left"), answer_fields(df, asked))
+
+
+def shared_answers(
+    df: DataFrame, asked: Sequence[StreamQuery], aside: str | None = None
+) -> DataFrame:
+    """The answers to several questions from one pass over a stream's rows, packed.
+
+    aside: a column of text, null for most rows; others are not for windows, and come out as that
+    text. `answers_to` takes apart what comes out, which may be kept in between.
+    """
+    with without_noise():
+        stepped = _stepped(df, asked, aside).select("question", "packed", "left")
+        return stepped.mapInArrow(brought_along, BROUGHT)
+
+
+def answers_to(shared: DataFrame, question: int, fields: Fields) -> DataFrame:
+    """The answers to one of several questions: by its place among them, and `answer_fields`."""
+    own = shared.filter(F.col("question") == question)
+    return _unpacked(own.select("packed", F.lit(None).cast("string").alias("left")), fields)
+
+
+def answer_fields(df: DataFrame, asked: StreamQuery) -> Fields:
+    """The names and types of the answers to a question about a stream."""
+    query = asked.query
     names = list(query.columns) if query.at_rows else [*query.by, START, END]
-    names += query.aggs
-    types = [_type(df, query, name) for name in names[: -len(query.aggs)]]
+    types = [_type(df, query, name) for name in names]
     types += [from_arrow_type(kind) for kind in query.answer_types.values()]
-    if query.early:
-        names, types = [*names, VERSION], [*types, LongType()]
-    fields = [StructField(f"c{k}", kind) for k, kind in enumerate(types)]
-    labels = [field.name for field in fields]
-    mode = "update" if query.early else "append"
+    fields = list(zip([*names, *query.aggs], types, strict=True))
+    return [*fields, (VERSION, LongType())] if query.early else fields
+
+
+def _stepped(df: DataFrame, asked: Sequence[StreamQuery], aside: str | None = None) -> DataFrame:
+    """What shards tell of each micro-batch."""
+    columns = list(dict.fromkeys(name for each in asked for name in each.sent))
+    # Names are given afterwards: Spark takes those of any sign only there.
+    given = [quoted(name).alias(f"c{k}") for k, name in enumerate(columns)]
+    shards = [shard_of(each.query, each.shards).alias(f"shard{k}") for k, each in enumerate(asked)]
+    some_aside = aside is not None
+    last = [] if aside is None else [quoted(aside)]
+    mode = "update" if any(each.query.early for each in asked) else "append"
 
     def sash_packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from packed(batches, asked)
+        yield from packed(batches, asked, columns, some_aside)
+
+    with without_noise():
+        sent = df.select(*shards, *given, *last)
+        grouped = sent.mapInArrow(sash_packed, PACKED).groupBy("shard")
+        with workers_of_their_own(df):
+            answers = grouped.transformWithState(ShardProcessor(asked), OUT, mode, "none")
+    return observed(answers, asked)
+
+
+def _unpacked(packed: DataFrame, fields: Fields) -> DataFrame:
+    labels = [f"c{k}" for k in range(len(fields))]
+    kinds = [kind for _, kind in fields]
 
     def sash_unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from unpacked(batches, labels)
 
+    schema = StructType(list(map(StructField, labels, kinds)))
     with without_noise():
-        sent = df.select(shard_of(query, shards).alias("shard"), *given)
-        grouped = sent.mapInArrow(sash_packed, PACKED).groupBy("shard")
-        with workers_of_their_own(df):
-            answers = grouped.transformWithState(ShardProcessor(asked), OUT, mode, "none")
-        rows = (
-            observed(answers, asked.clock)
-            .select("packed", "left")
-            .mapInArrow(sash_unpacked, StructType(fields))
-        )
-    return rows.select(*(F.col(f"c{k}").alias(name) for k, name in enumerate(names)))
+        rows = packed.mapInArrow(sash_unpacked, schema)
+    return rows.select(*(F.col(c).alias(name) for c, (name, _) in zip(labels, fields, strict=True)))
 
 
 @contextmanager
@@ -104,14 +156,21 @@ def workers_of_their_own(df: DataFrame) -> Iterator[None]:
         del context.environment["SASH_WORKERS"]
 
 
-def observed(answers: DataFrame, clock: OrderClock) -> DataFrame:
+def observed(answers: DataFrame, asked: Sequence[StreamQuery]) -> DataFrame:
     """Told with each micro-batch's progress, under "sash": counts of all shards together."""
-    counts = [F.sum(name).alias(name) for name in COUNTS]
+    clock = asked[0].clock
     watermark = F.max("watermark")
     if clock.kind == "date":
         watermark = F.date_from_unix_date(watermark.cast("int"))
     elif clock.kind == "timestamp":
         watermark = F.timestamp_micros(watermark) if clock.type.tz else F.expr(NAIVE)
+    counts = [F.sum(name).alias(name) for name in COUNTS]
+    if len(asked) > 1:  # each has seen the same rows, of the same keys
+        each = [F.col("question") == k for k in range(len(asked))]
+        for k, name in enumerate(COUNTS):
+            if name in ("rows_in", "late", "keys"):
+                sums = [F.sum(F.when(mine, F.col(name))) for mine in each]
+                counts[k] = F.greatest(*sums).alias(name)
     return answers.observe(METRICS, watermark.alias("watermark"), *counts)
 
 

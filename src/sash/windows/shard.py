@@ -272,6 +272,12 @@ class Shard:
         last = self.engine.run(self._batch(rows.take(NOTHING)), closing=idle)
         return given.then(last, self.keys.values), idle
 
+    def if_no_more_came(self, like: StreamRows) -> Stepped:
+        """What would be answered then; nothing is changed. like: rows with the same columns."""
+        waiting = self._in_turn(like)
+        told = self._if_no_more_came(waiting)
+        return Stepped(told, self._whose(told), waiting, 0)
+
     # Answers that are not final
 
     def _given_before(self, like: StreamRows) -> Provisional:
