@@ -27,5 +27,5 @@ def test_what_is_no_checkpoint(tmp_path: Path) -> None:
     """One sentence, and an exit code that scripts see."""
     told = CliRunner().invoke(app, ["state", str(tmp_path)])
     assert told.exit_code == 1
-    assert "is not the checkpoint of a stream with state" in told.output.replace("\n", " ")
+    assert "is not the checkpoint of a stream with state" in " ".join(told.output.split())
     assert "Traceback" not in told.output

@@ -7,6 +7,10 @@ from typing import Annotated
 import typer
 
 import sash
+from sash.cli.demo import demo
+from sash.cli.explain import explain
+from sash.cli.lists import algorithms, operators
+from sash.cli.run import check, run
 from sash.cli.state import state
 
 app = typer.Typer(
@@ -16,7 +20,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-app.command()(state)
+for command in (run, check, explain, demo, algorithms, operators, state):
+    app.command()(command)
 
 
 def _version(asked: bool) -> None:

@@ -1,0 +1,143 @@
+"""A pipeline, as its file says it: where rows come from, what is asked, where answers go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sash.operators.base import Operator
+from sash.windows.definitions import Definition
+
+ELSEWHERE = re.compile(r"[A-Za-z][\w+.-]+:")
+"""Paths that begin so are not of this machine: hdfs:, s3a: …"""
+
+
+def is_local(path: str) -> bool:
+    return not ELSEWHERE.match(path) or path.startswith("file:")
+
+
+def local(path: str) -> Path:
+    """A path of this machine."""
+    return Path(path.removeprefix("file://").removeprefix("file:"))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows come from."""
+
+    format: str
+    time: str
+    paths: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+    order_by: tuple[str, ...] = ()
+    """Columns that order rows of the same time."""
+    lateness: str | None = None
+    idle: str | None = None
+    schema: Mapping[str, str] | None = None
+    """Types by column; what is not of its type is malformed."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Columns that are computed of others, in SQL."""
+    where: str | None = None
+    required: tuple[str, ...] = ()
+    earliest: str | None = None
+    latest: str | None = None
+    """Rows before the one, or from the other on, are malformed."""
+    servers: str | None = None
+    topic: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def needing(self, columns: Iterable[str]) -> Source:
+        """The same, with more columns that must not be empty."""
+        return replace(self, required=tuple(dict.fromkeys([*self.required, *columns])))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether values come as text, which may not be what it should."""
+        return self.format in ("csv", "json", "kafka")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One of the queries: a window, and what is asked of it."""
+
+    name: str
+    window: Definition
+    aggregates: Mapping[str, Operator]
+    key: tuple[str, ...]
+    emit: str = "every"
+    min_size: int = 1
+    columns: tuple[str, ...] | None = None
+    algorithm: str = "auto"
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Where answers go."""
+
+    format: str
+    path: str | None = None
+    mode: str = "error"
+    """What to do if there are answers already: error, append or overwrite."""
+    servers: str | None = None
+    topic: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_files(self) -> bool:
+        return self.path is not None
+
+    def path_of(self, question: str) -> str:
+        assert self.path is not None
+        if "{query}" in self.path:
+            return self.path.replace("{query}", question)
+        return f"{self.path.rstrip('/')}/{question}"
+
+    def topic_of(self, question: str) -> str:
+        assert self.topic is not None
+        return self.topic.replace("{query}", question)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """All of a file."""
+
+    file: Path
+    source: Source
+    questions: tuple[Question, ...]
+    sink: Sink
+    quarantine: str
+    checkpoint: str
+    trigger: str | None = None
+    """On a stream, how often a micro-batch begins; None: when the one before has ended."""
+    spark: Mapping[str, str] = field(default_factory=dict)
+    """Settings of Spark."""
+
+    @property
+    def name(self) -> str:
+        return self.file.stem
+
+    @property
+    def needs_kafka(self) -> bool:
+        return "kafka" in (self.source.format, self.sink.format)
+
+    def question(self, name: str) -> Question:
+        return next(each for each in self.questions if each.name == name)
+
+    def arguments(self, question: Question) -> dict[str, Any]:
+        """What `sash.spark.sliding` is called with, besides the rows."""
+        source = self.source
+        return {
+            "window": question.window,
+            "aggs": question.aggregates,
+            "by": question.key,
+            "order_by": (source.time, *source.order_by),
+            "lateness": source.lateness,
+            "idle": source.idle,
+            "emit": question.emit,
+            "columns": question.columns,
+            "min_size": question.min_size,
+            "algorithm": question.algorithm,
+        }

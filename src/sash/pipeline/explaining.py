@@ -1,0 +1,42 @@
+"""How a pipeline will run, in words and drawings, without starting Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sash.pipeline.columns import known_columns
+from sash.pipeline.definition import Pipeline
+from sash.pipeline.drawing import flow, timeline
+from sash.spark.asking import told_of
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What is told of a query: topics in words, and a drawing."""
+
+    name: str
+    topics: list[tuple[str, str]]
+    drawing: list[str]
+
+
+def explained(pipeline: Pipeline, stream: bool) -> tuple[list[str], str, list[Explained]]:
+    """The flow as a drawing, what is shared, and each query."""
+    types = known_columns(pipeline.source)
+    found = []
+    for question in pipeline.questions:
+        topics = [("window", repr(question.window))]
+        if types is not None and all(kind is not None for kind in types.values()):
+            topics = told_of(types, pipeline.arguments(question), stream)
+        found.append(Explained(question.name, topics, timeline(question.window)))
+    return flow(pipeline), shared(pipeline, stream), found
+
+
+def shared(pipeline: Pipeline, stream: bool) -> str:
+    many = len(pipeline.questions)
+    whose = "all queries" if many > 1 else "the query"
+    if stream:
+        return (
+            f"rows are read, checked and sent to their keys' shards in one pass for {whose}; one "
+            f"checkpoint holds the windows of {whose}"
+        )
+    return f"rows are read and checked once, and kept while {whose} run over them"
