@@ -12,7 +12,7 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "examples"
 
 SHOWN = {
-    "demo.py": r"evict -> 6 +insert 1, evict -> 5$",
+    "tour.py": r"evict -> 6 +insert 1, evict -> 5$",
     "longest_calls.py": r"^\d\d changes; as looked up among all calls at \d+ minutes\.$",
 }
 """A line of each that tells it went well. Examples check their answers themselves."""

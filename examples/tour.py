@@ -1,6 +1,6 @@
 """A short tour: answers over sliding windows of arrays, and what they cost.
 
-Run it with `make demo`; with --quick the timings are of few rows.
+Run it with `make tour`; with --quick the timings are of few rows.
 """
 
 from __future__ import annotations
