@@ -12,7 +12,7 @@ INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/pyth
 LOCKED := $(INSTALL) --require-hashes --constraint requirements.lock --requirement pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-full demo bench-core bench-algorithms bench-pba bench-windows bench-spark \
+.PHONY: help setup test test-full demo tour docs bench-core bench-algorithms bench-pba bench-windows bench-spark \
     bench-spark-memory bench-stream soak-stream fixtures lock clean
 
 help: ## show this list
@@ -30,8 +30,14 @@ test: setup ## lint, format, types, layers, tests
 test-full: setup ## every algorithm compiled for every operator, Spark Connect (minutes)
 	$(BIN)/pytest -m full
 
-demo: setup ## a short tour
-	$(BIN)/python examples/demo.py
+demo: setup ## smart plugs, from readings to answers, in batch and as a stream (3 minutes)
+	$(BIN)/sash demo
+
+tour: setup ## a short tour of arrays and windows
+	$(BIN)/python examples/tour.py
+
+docs: setup ## write the generated pages of docs anew
+	$(BIN)/python docs/generate.py
 
 bench-core: $(VENV)/.synced-bench ## time the algorithms against other libraries
 	$(BIN)/python benchmarks/core.py
@@ -74,7 +80,7 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
 $(VENV)/.synced: pyproject.toml requirements.lock | $(BIN)/uv
-	$(LOCKED) --extra sketches --extra spark --extra connect --group dev
+	$(LOCKED) --extra sketches --extra spark --extra connect --extra plots --group dev
 	$(INSTALL) --no-deps --editable .
 	@touch $@
 

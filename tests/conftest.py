@@ -14,17 +14,46 @@ settings.register_profile("default", deadline=None, max_examples=25, derandomize
 settings.register_profile("full", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-WITH_SPARK = ("tests/spark/", "docs/spark.md", "docs/streams.md", "README.md")
+LONG = (
+    "test_pipeline_killed.py::test_killed",  # as test_killed.py and tests/kafka do, too
+    "test_pipeline.py::test_from_kafka_to_files",
+    "test_broker.py::test_spark_reads_and_writes",
+    "test_parts.py::test_found_without_asking['6i']",
+    "test_streams.py::test_early[rows]",
+    # What takes Numba longest, and differs least from other cases.
+    "test_answer_types.py::test_in_bulk[LongestRise()]",
+    "test_answer_types.py::test_in_bulk[MomentSketch",
+    "test_answer_types.py::test_sketches_and_runs[LongestRise()",
+    "test_answer_types.py::test_sketches_and_runs[MomentSketch",
+    "test_compiled.py::test_slide[daba_lite-LongestRise()]",
+    "test_pool.py::test_any_batches[flat_fat-Affine()]",
+    "test_pool.py::test_any_batches[two_stacks_lite-LongestRise()]",
+    "test_slices.py::test_the_same_answers_step_by_step[a grid-0-True]",
+    "test_user_operators.py::TestNames::test_members_whose_names_begin_alike",
+)
+"""Tests that are left to the full run by their length alone."""
+
+SPARK_DOCS = ("spark", "streams", "tutorial", "pipelines")
+WITH_SPARK = ("tests/spark/", "README.md", *(f"docs/{name}.md" for name in SPARK_DOCS))
 
 
 class SparkInOneProcess(LoadScopeScheduling):
-    """What uses Spark runs in one process, where it shares a session; all else runs anywhere.
+    """What uses Spark runs in one process, where it shares a session, as does what uses Kafka.
 
     (A mark, xdist_group, would say so too, but from pytest 9.2 on xdist 3.8 does not heed it.)
     """
 
     def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith("tests/kafka/"):
+            return "kafka"
         return "spark" if nodeid.startswith(WITH_SPARK) else nodeid
+
+
+@pytest.hookimpl(tryfirst=True)  # before those are left out that are marked
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if any(each in item.nodeid for each in LONG):
+            item.add_marker(pytest.mark.full)
 
 
 @pytest.hookimpl(optionalhook=True)

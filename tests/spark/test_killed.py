@@ -22,7 +22,8 @@ import sash
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-BATCHES, ROWS = 24, 400
+ROWS = 400
+"""In a micro-batch."""
 LATENESS = 40
 ASKED = Asked(50, {"s": sash.Sum("x"), "hi": sash.Max("x"), "said": sash.Concat("y")}, by=("k",))
 PROGRAM = """
@@ -54,9 +55,9 @@ PROGRAM = """
 """
 
 
-def some_rows() -> pa.Table:
+def some_rows(batches: int) -> pa.Table:
     draw = np.random.default_rng(8)
-    count = BATCHES * ROWS
+    count = batches * ROWS
     return pa.table(
         {
             "k": draw.choice(["a", "b", "c", "d"], count),
@@ -113,10 +114,10 @@ def committed(folder: Path) -> int:
     return sum(1 for path in commits.glob("*") if path.name.isdigit()) if commits.exists() else 0
 
 
-def check_killed(spark: SparkSession, folder: Path, kills: int) -> None:
-    rows = some_rows()
+def check_killed(spark: SparkSession, folder: Path, kills: int, batches: int) -> None:
+    rows = some_rows(batches)
     write_source(rows, folder / "source")
-    moments = np.sort(np.random.default_rng(kills).uniform(1, BATCHES - 2, kills))
+    moments = np.sort(np.random.default_rng(kills).uniform(1, batches - 2, kills))
     killed = sum(not run(folder, until=float(moment)) for moment in moments)
     assert killed == kills
     assert run(folder)
@@ -125,9 +126,9 @@ def check_killed(spark: SparkSession, folder: Path, kills: int) -> None:
 
 
 def test_killed(spark: SparkSession, tmp_path: Path) -> None:
-    check_killed(spark, tmp_path, kills=3)
+    check_killed(spark, tmp_path, kills=3, batches=12)
 
 
 @pytest.mark.full
 def test_killed_often(spark: SparkSession, tmp_path: Path) -> None:
-    check_killed(spark, tmp_path, kills=20)
+    check_killed(spark, tmp_path, kills=20, batches=24)
