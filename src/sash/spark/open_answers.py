@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from sash.spark.packing import BROUGHT, MANY_ROWS, as_bytes
+from sash.spark.packing import BROUGHT, packed_answers
 from sash.spark.starting import without_noise
 from sash.spark.stateful import answers
 from sash.spark.stored_state import read_log, segments_of
-from sash.spark.stream_query import StreamQuery
+from sash.spark.stream_query import StreamQuery, question_of
 from sash.windows.shard import Shard
 
 
@@ -24,15 +24,9 @@ def open_answers(spark: SparkSession, checkpoint: str, asked: Sequence[StreamQue
     """What is open, packed as by `shared_answers`, whose `answers_to` takes it apart."""
 
     def sash_open(key: tuple[Any, ...], log: pa.Table) -> pa.Table:
-        number = key[0].as_py()
-        question = next(k for k, each in enumerate(asked) if number in each.shards)
+        question = question_of(asked, key[0].as_py())
         rows = _open(asked[question], log)
-        packed = [
-            as_bytes([rows.slice(at, MANY_ROWS)]).to_pybytes()
-            for at in range(0, rows.num_rows, MANY_ROWS)
-        ]
-        columns = [pa.array([question] * len(packed), pa.int32()), pa.array(packed, pa.binary())]
-        return pa.table(columns, names=["question", "packed"])
+        return pa.Table.from_batches([packed_answers(question, rows)])
 
     with without_noise():
         log = read_log(spark, checkpoint)

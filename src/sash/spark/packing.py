@@ -151,10 +151,15 @@ def brought_along(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
     for batch in batches:
         for question, data, left in zip(*batch.columns, strict=True):
             for rows in _found(data, left):
-                for at in range(0, rows.num_rows, MANY_ROWS):
-                    some = as_bytes([rows.slice(at, MANY_ROWS)]).to_pybytes()
-                    arrays = [pa.array([question.as_py()], pa.int32()), pa.array([some])]
-                    yield pa.RecordBatch.from_arrays(arrays, names=["question", "packed"])
+                yield packed_answers(question.as_py(), rows)
+
+
+def packed_answers(question: int, rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Answers to one of several questions, as BROUGHT says."""
+    begins = range(0, rows.num_rows, MANY_ROWS)
+    packed = [as_bytes([rows.slice(at, MANY_ROWS)]).to_pybytes() for at in begins]
+    arrays = [pa.array([question] * len(packed), pa.int32()), pa.array(packed, pa.binary())]
+    return pa.RecordBatch.from_arrays(arrays, names=["question", "packed"])
 
 
 def _found(data: pa.BinaryScalar, left: pa.StringScalar) -> list[pa.RecordBatch]:

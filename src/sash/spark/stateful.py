@@ -21,7 +21,7 @@ from sash.spark.packing import ASIDE, as_bytes, from_bytes
 from sash.spark.query import Query
 from sash.spark.rows import Rows
 from sash.spark.state_log import HEAD_SCHEMA, KEY_SCHEMA, VALUE_SCHEMA, Head, StateLog
-from sash.spark.stream_query import MOMENT, StreamQuery
+from sash.spark.stream_query import MOMENT, StreamQuery, question_of
 from sash.spark.timing import times_of
 from sash.spark.worker import typed_answers, window_bounds
 from sash.windows.cutting import NEVER
@@ -60,7 +60,7 @@ class ShardProcessor(StatefulProcessor):
             count += row["count"]
             if row["packed"] is not None:
                 batches += from_bytes(row["packed"])
-        question = next(k for k, each in enumerate(self.asked) if number in each.shards)
+        question = question_of(self.asked, number)
         turn = Turn(self.asked[question], self.log, number)
         yield from turn.run(batches, newest, count, question)
 
@@ -100,16 +100,16 @@ class Turn:
         shard.written(len(data))
         handing_over.leave(head.stream, self.number, segment.number, data)
         warm.keep(head.stream, self.number, shard)
-        answers = self._answers(stepped, shard.number)
-        left = handing_over.leave_answers(head.stream, self.number, shard.number, answers)
-        inline = left is None and answers.num_rows
+        given = answers(self.asked.query, stepped, shard.number)
+        left = handing_over.leave_answers(head.stream, self.number, shard.number, given)
+        inline = left is None and given.num_rows
         yield Row(
             question=question,
-            packed=as_bytes([answers]).to_pybytes() if inline else None,
+            packed=as_bytes([given]).to_pybytes() if inline else None,
             left=left,
             watermark=watermark,
             rows_in=count,
-            rows_out=answers.num_rows,
+            rows_out=given.num_rows,
             late=stepped.late,
             keys=head.keys,
             held=head.held,
@@ -222,9 +222,6 @@ class Turn:
                 length=head.length - extent.length,
             )
         return head, removed
-
-    def _answers(self, stepped: Stepped, number: int) -> pa.RecordBatch:
-        return answers(self.asked.query, stepped, number)
 
 
 def answers(query: Query, stepped: Stepped, number: int = 0) -> pa.RecordBatch:

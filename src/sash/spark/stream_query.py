@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -123,6 +123,11 @@ class StreamQuery:
             if mine[name] != theirs.get(name):
                 return f"{name} was {theirs.get(name)}, and is {mine[name]} now"
         return "it was asked something else"
+
+
+def question_of(asked: Sequence[StreamQuery], shard: int) -> int:
+    """Which of several questions a shard is of."""
+    return next(k for k, each in enumerate(asked) if shard in each.shards)
 
 
 def _only(names: tuple[str, ...], given: Mapping[str, pa.Array], count: int) -> dict[str, pa.Array]:
