@@ -68,11 +68,14 @@ class Half:
 
 def write_world(folder: Path) -> None:
     """What the file names: readings in three formats, and modules, most of which are no good."""
-    for name in ("readings", "unnamed", "json", "parquet", "empty"):
+    for name in ("readings", "unnamed", "unlike", "json", "parquet", "empty"):
         (folder / name).mkdir()
     rows = "1,2013-09-01 00:00:00,a,1.5,true\n2,2013-09-01 00:00:01,b,2.5,false\n"
     (folder / "readings/a.csv").write_text("id,ts,house,load,lap\n" + rows)
     (folder / "unnamed/a.csv").write_text(rows)
+    (folder / "unlike/a.csv").write_text("id,ts,house,load,lap\n" + rows)
+    (folder / "unlike/b.csv").write_text("ID,TS,House,Load,Lap\n" + rows)
+    (folder / "unlike/c.csv").write_text("ts,id,house,load,lap\n")
     record = '{"id": 1, "ts": "2013-09-01T00:00:00", "house": "a", "load": 1.5, "lap": true}\n'
     (folder / "json/a.json").write_text(record)
     columns = {"id": [1], "ts": pa.array([0], pa.timestamp("us", "UTC")), "house": ["a"]}
@@ -294,6 +297,11 @@ SOURCES = [
         {4: ""},
         "the first line of the files names the columns: write options = { header = ",
         line=1,
+    ),
+    Mistake(
+        {3: 'path = "unlike"'},
+        "{folder}/unlike/c.csv has the columns ts, id, house, load, lap, and other files id, ts, "
+        "house, load, lap, in this order: write it anew, or move it away.",
     ),
     Mistake(
         {3: 'path = "unnamed"'},

@@ -14,9 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from py4j.protocol import Py4JJavaError
 
 from sash.demo.comparing import difference, read
 from sash.pipeline import PipelineError, read_pipeline
+from sash.pipeline.causes import root_cause
 from sash.pipeline.running import Ran, run_batch
 from sash.pipeline.streaming import StreamRun
 
@@ -279,6 +281,41 @@ def test_parquet_and_rows_without_a_time(
     assert ran.set_aside == {"no ts": 1}
     assert read(made.sink.path_of("all")).sort_by("ts")["sum"].to_pylist() == [1.0, 3.0, 6.0]
     assert json.loads(quarantined(made)[0]["row"])["x"] == 3.0
+
+
+def test_what_a_window_is_measured_by(
+    spark: SparkSession, tmp_path: Path, pipeline: Callable[..., Any]
+) -> None:
+    """A row whose value is missing, or is no number, has no place in a window of values."""
+    times = pa.array(range(5), pa.timestamp("us", "UTC"))
+    values = [1.0, None, float("nan"), 2.0, 5.0]
+    pq.write_table(pa.table({"ts": times, "x": values}), tmp_path / "d.parquet")
+    source = '[source]\nformat = "parquet"\npath = "d.parquet"\ntime = "ts"\n'
+    query = '[queries.all]\nwindow = { delta = "X", width = 2 }\nrows = { op = "Count" }\n'
+    made = pipeline(source, query, SINK)
+    assert batch(spark, made).set_aside == {"X is NaN": 1, "no X": 1}
+    assert read(made.sink.path_of("all")).sort_by("ts")["rows"].to_pylist() == [1, 2, 1]
+
+
+def test_a_file_with_other_columns(
+    spark: SparkSession, tmp_path: Path, pipeline: Callable[..., Any]
+) -> None:
+    """A stream that meets one ends, with its name; when it is mended, the stream goes on."""
+    data = tmp_path / "data"
+    write_lines(data, 0, lines(0, 20))
+    query = '[queries.all]\nwindow = 3\nmost = { op = "Max", of = "load" }\n'
+    made = pipeline(CSV, query, SINK)
+    other = data / "1.csv"
+    other.write_text("id,load,ts,plug\n20,1.5,2023-11-14T22:14:00Z,p0\n", encoding="utf-8")
+    with pytest.raises(Py4JJavaError) as failed:
+        streamed(spark, made)
+    said = f"{other} has other columns than other files, or in another order"
+    assert said in (root_cause(failed.value) or "")
+    with pytest.raises(PipelineError, match="has the columns id, load, ts, plug, and other files"):
+        pipeline(CSV, query, SINK)
+    write_lines(data, 1, lines(20, 20))
+    assert streamed(spark, made).set_aside == {}
+    assert read(made.sink.path_of("all")).num_rows == 40
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,11 @@ def all_said(error: BaseException | None) -> str:
     return "\n".join(said)
 
 
+MEND_FILE = "write it anew, or move it away"
+HEADER = re.compile(r"in CSV header is not equal|CSV header does not conform")
+CSV_FILE = re.compile(r"^\s*CSV file: (?:file://)?(.+)$", re.MULTILINE)
+
+
 def root_cause(error: BaseException) -> str | None:
     """The last cause that Java tells of, in a line.
 
@@ -28,7 +33,11 @@ def root_cause(error: BaseException) -> str | None:
     'IOException: disk full'
     >>> root_cause(ValueError("x is 3"))
     """
-    causes = CAUSE.findall(all_said(error))
+    said = all_said(error)
+    path = CSV_FILE.search(said) if HEADER.search(said) else None
+    if path:
+        return f"{path[1]} has other columns than other files, or in another order: {MEND_FILE}."
+    causes = CAUSE.findall(said)
     if not causes:
         called = re.search(r"^An error occurred while calling .+\n: (.+)$", str(error), re.M)
         causes = [called[1]] if called else []

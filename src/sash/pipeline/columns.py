@@ -23,6 +23,7 @@ from sash.spark.schemas import schema_named, schema_of_arrow, type_named
 CAST = re.compile(r"(?:try_)?cast\s*\(.*\bas\s+([\w<>(), ]+?)\s*\)", re.IGNORECASE | re.DOTALL)
 NAME = re.compile(r"`?(\w+)`?")
 FIRST_BYTES = 1 << 18
+HEADER_BYTES = 1 << 14
 HIDDEN = ("_", ".")
 """Files whose names begin so are not data to Spark."""
 SPECIAL = set("*?[{")
@@ -140,14 +141,25 @@ def header_of(source: Source) -> list[str] | None:
     return rows[0] if rows else None
 
 
+def headers_of(source: Source, most: int) -> Iterator[tuple[Path, list[str]]]:
+    """The first files of a source, and the names in the first line of each."""
+    for path in islice(data_files(source), most):
+        lines = _lines(_begin(path, HEADER_BYTES), 1)
+        for header in _fields(lines, source):
+            yield path, header
+
+
 def first_rows(source: Source, count: int) -> list[list[str]]:
     """The fields of the first lines of a CSV source; none if they cannot be told."""
+    return _fields(first_lines(source, count), source)
+
+
+def _fields(lines: list[str], source: Source) -> list[list[str]]:
     separator = separator_of(source)
-    lines = [line for line in first_lines(source, count) if line.strip()]
     if len(separator) != 1:
         return []
     try:
-        return list(csv.reader(lines, delimiter=separator))
+        return list(csv.reader(filter(str.strip, lines), delimiter=separator))
     except (csv.Error, TypeError, ValueError):
         return []
 
@@ -162,21 +174,29 @@ def plain_lines(source: Source) -> bool:
 
 
 def first_lines(source: Source, count: int) -> list[str]:
-    text = first_bytes(source).decode("utf-8-sig", errors="replace")
-    return list(islice(text.splitlines(), count))
+    return _lines(first_bytes(source), count)
+
+
+def _lines(data: bytes, count: int) -> list[str]:
+    return list(islice(data.decode("utf-8-sig", errors="replace").splitlines(), count))
 
 
 def first_bytes(source: Source) -> bytes:
-    """The begin of a source's first file, up to the end of a line; unpacked, if it is packed."""
+    """The begin of a source's first file."""
     first = next(data_files(source), None)
-    if first is None or first.suffix in UNREADABLE:
+    return b"" if first is None else _begin(first, FIRST_BYTES)
+
+
+def _begin(path: Path, size: int) -> bytes:
+    """The begin of a file, up to the end of a line; unpacked, if it is packed."""
+    if path.suffix in UNREADABLE:
         return b""
     try:
-        with _opened(first) as file:
-            data = file.read(FIRST_BYTES)
+        with _opened(path) as file:
+            data = file.read(size)
     except (OSError, EOFError):
         return b""
-    return data if len(data) < FIRST_BYTES else data[: data.rfind(b"\n") + 1]
+    return data if len(data) < size else data[: data.rfind(b"\n") + 1]
 
 
 def _opened(path: Path) -> IO[bytes]:

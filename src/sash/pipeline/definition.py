@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sash.operators.base import Operator
+from sash.pipeline.lines import Lines
 from sash.windows.definitions import Definition
 
 ELSEWHERE = re.compile(r"[A-Za-z][\w+.-]+:")
@@ -42,16 +43,14 @@ class Source:
     """Columns that are computed of others, in SQL."""
     where: str | None = None
     required: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
+    """Columns whose values windows are measured by, which must be there, and numbers."""
     earliest: str | None = None
     latest: str | None = None
     """Rows before the one, or from the other on, are malformed."""
     servers: str | None = None
     topic: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
-
-    def needing(self, columns: Iterable[str]) -> Source:
-        """The same, with more columns that must not be empty."""
-        return replace(self, required=tuple(dict.fromkeys([*self.required, *columns])))
 
     @property
     def is_text(self) -> bool:
@@ -114,6 +113,8 @@ class Pipeline:
     """On a stream, how often a micro-batch begins; None: when the one before has ended."""
     spark: Mapping[str, str] = field(default_factory=dict)
     """Settings of Spark."""
+    lines: Lines = field(default_factory=dict, repr=False)
+    """Where in the file what is said."""
 
     @property
     def name(self) -> str:

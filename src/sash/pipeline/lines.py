@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 Path = tuple[str, ...]
+Lines = dict[Path, int]
 
 KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 DOTTED = rf"{KEY}(?:[ \t]*\.[ \t]*{KEY})*"
@@ -30,21 +31,21 @@ class Statement(NamedTuple):
     """How many parts of the path stand in the head above it."""
 
 
-def lines_of(text: str) -> dict[Path, int]:
+def lines_of(text: str) -> Lines:
     """The lines of all tables and keys that begin one.
 
     >>> found = lines_of("[source]\\npath = 'x'\\n[queries.a]\\nwindow = { last = 3 }")
     >>> found["source", "path"], found["queries", "a", "window"]
     (2, 4)
     """
-    found: dict[Path, int] = {}
+    found: Lines = {}
     for path, line, _, above in statements(text):
         for length in range(above + 1, len(path) + 1):
             found.setdefault(path[:length], line)
     return found
 
 
-def line_of(lines: dict[Path, int], path: Path) -> int | None:
+def line_of(lines: Lines, path: Path) -> int | None:
     """The line of a key, or of the table that it is missing in, or written in."""
     for length in range(len(path), 0, -1):
         if path[:length] in lines:

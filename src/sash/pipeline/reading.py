@@ -53,12 +53,13 @@ def read_pipeline(path: str | Path) -> Pipeline:
         checkpoint=_place(file, sink, checkpoint, "_checkpoint", "checkpoint"),
         trigger=trigger,
         spark=spark,
+        lines=file.lines,
     )
     check_rows(pipeline, file)
     _check_messages(pipeline, file)
     file.done()
-    along = [each.window.column for each in questions if isinstance(each.window, Delta)]
-    return replace(pipeline, source=source.needing(along))
+    along = {each.window.column: None for each in questions if isinstance(each.window, Delta)}
+    return replace(pipeline, source=replace(source, measured=tuple(along)))
 
 
 def _check_messages(pipeline: Pipeline, file: File) -> None:

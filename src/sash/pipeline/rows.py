@@ -188,10 +188,16 @@ def _finished(read: Frame, source: Source, columns: list[str]) -> Frame:
     given = read.selectExpr(*kept, *added, "__sash_wrong", *CARRIED)
     lacking = [
         f"CASE WHEN {quoted(name)} IS NULL THEN {literal(f'no {name}')} END"
-        for name in dict.fromkeys([source.time, *source.required])
+        for name in dict.fromkeys([source.time, *source.required, *source.measured])
+    ]
+    types = {name.lower(): kind for name, kind in given.dtypes}
+    lacking += [
+        f"CASE WHEN isnan({quoted(name)}) THEN {literal(f'{name} is NaN')} END"
+        for name in source.measured
+        if types.get(name.lower()) in ("double", "float")
     ]
     time = quoted(source.time)
-    if dict(given.dtypes).get(source.time, "").startswith("timestamp"):
+    if types.get(source.time.lower(), "").startswith("timestamp"):
         # Such as milliseconds that were taken for seconds: Python has no such times.
         said = literal(f"{source.time} is not within the years 1 to 9999")
         lacking.append(f"CASE WHEN year({time}) NOT BETWEEN 1 AND 9999 THEN {said} END")

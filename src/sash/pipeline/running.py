@@ -9,6 +9,7 @@ from typing import Any
 
 from sash.pipeline.definition import Pipeline, is_local, local
 from sash.pipeline.formats import READ
+from sash.pipeline.lines import Path, line_of
 from sash.pipeline.problems import PipelineError, Problem
 from sash.pipeline.rows import ASIDE, Frame, by_reason, good, rows_of, set_aside
 from sash.pipeline.sinks import Writer
@@ -141,6 +142,7 @@ def _refuse_a_streams_answers(pipeline: Pipeline, spark: Any) -> None:
     if pipeline.sink.is_files and Files(spark, pipeline.checkpoint).names("offsets"):
         raise refused(
             pipeline,
+            ("sink", "path"),
             f"sink: a stream has written answers to {pipeline.sink.path}, and would go on from "
             f"{pipeline.checkpoint}: remove that folder first, or write another path.",
         )
@@ -149,13 +151,15 @@ def _refuse_a_streams_answers(pipeline: Pipeline, spark: Any) -> None:
 def old_answers(pipeline: Pipeline, path: str) -> PipelineError:
     return refused(
         pipeline,
+        ("sink", "mode"),
         f'sink: there are answers in {path} already: remove them, or write mode = "overwrite" or '
         f'mode = "append" in [sink].',
     )
 
 
-def refused(pipeline: Pipeline, sentence: str) -> PipelineError:
-    return PipelineError([Problem(str(pipeline.file), None, sentence)])
+def refused(pipeline: Pipeline, where: Path, sentence: str) -> PipelineError:
+    line = line_of(pipeline.lines, where)
+    return PipelineError([Problem(str(pipeline.file), line, sentence)])
 
 
 def check_columns(pipeline: Pipeline, rows: Frame) -> None:
@@ -165,7 +169,8 @@ def check_columns(pipeline: Pipeline, rows: Frame) -> None:
         sentence = wrong_with(types, pipeline.arguments(question))
         if sentence is not None:
             said = reworded(sentence, question.window)
-            raise refused(pipeline, f"queries.{question.name}: {said}")
+            where = ("queries", question.name)
+            raise refused(pipeline, where, f"{'.'.join(where)}: {said}")
 
 
 def refuse_endless(pipeline: Pipeline, stream: bool, until_idle: bool) -> None:
@@ -175,10 +180,13 @@ def refuse_endless(pipeline: Pipeline, stream: bool, until_idle: bool) -> None:
         return
     if not stream and not known.batch:
         raise refused(
-            pipeline, f"source: {pipeline.source.format} is a stream: run it with --stream."
+            pipeline,
+            ("source", "format"),
+            f"source: {pipeline.source.format} is a stream: run it with --stream.",
         )
     if until_idle and not known.ends:
         raise refused(
             pipeline,
+            ("source", "format"),
             f"source: {pipeline.source.format} always has new rows: leave --until-idle out.",
         )

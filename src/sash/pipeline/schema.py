@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from sash.pipeline.causes import MEND_FILE
 from sash.pipeline.columns import (
     first_records,
     first_rows,
     found_in,
     has_header,
     header_of,
+    headers_of,
     option,
     plain_lines,
 )
@@ -18,6 +20,8 @@ from sash.pipeline.tables import File
 from sash.spark.schemas import type_named
 
 FEW_LINES = 20
+MOST_FILES = 1000
+"""Whose headers are compared; Spark compares those of the others, when it reads them."""
 
 
 def check_schema(source: Source, likely: dict[str, str], file: File) -> None:
@@ -59,6 +63,21 @@ def _check_header(source: Source, file: File) -> None:
             ("source", "schema", name),
             f"source.schema: the files have no column {name!r}{nearest(name, header)}",
         )
+    if plain_lines(source):
+        _check_other_headers(source, header, file)
+
+
+def _check_other_headers(source: Source, header: list[str], file: File) -> None:
+    wanted = ", ".join(header)
+    for path, names in headers_of(source, MOST_FILES):
+        found = ", ".join(names)
+        if found.lower() != wanted.lower():
+            file.problem(
+                ("source", "path"),
+                f"source: {path} has the columns {found}, and other files {wanted}, in this order: "
+                f"{MEND_FILE}.",
+            )
+            return
 
 
 def _check_fields(source: Source, file: File) -> None:

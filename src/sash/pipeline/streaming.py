@@ -117,6 +117,7 @@ class StreamRun:
         if list(before) != names:
             raise refused(
                 self.pipeline,
+                ("queries",),
                 f"the checkpoint in {folder.folder} is of the queries {', '.join(before)}, in this "
                 f"order, and the file has {', '.join(names)}: {new}.",
             )
@@ -125,6 +126,7 @@ class StreamRun:
             if found is not None:
                 raise refused(
                     self.pipeline,
+                    ("queries", name),
                     f"the checkpoint in {folder.folder} is of another question, queries.{name}: "
                     f"{found}; {new}.",
                 )

@@ -51,6 +51,7 @@ class StreamsApart:
         if pipeline.sink.mode == "overwrite" and pipeline.sink.is_files:
             raise refused(
                 pipeline,
+                ("sink", "mode"),
                 'sink: mode = "overwrite" cannot be had from a stream by Spark Connect: remove the '
                 'old answers yourself, and write mode = "append".',
             )
