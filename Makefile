@@ -12,7 +12,7 @@ INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/pyth
 LOCKED := $(INSTALL) --require-hashes --constraint requirements.lock --requirement pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-full demo tour docs bench-core bench-algorithms bench-pba bench-windows bench-spark \
+.PHONY: help setup test test-full demo tour docs bench-core bench-algorithms bench-pba bench-windows bench-plans bench-spark \
     bench-spark-memory bench-stream soak-stream fixtures lock clean
 
 help: ## show this list
@@ -50,6 +50,9 @@ bench-pba: setup ## time pba's two threads against sba's one
 
 bench-windows: setup ## time windows: time against rows, many keys against one, bursts
 	$(BIN)/python benchmarks/windows.py
+
+bench-plans: setup ## time many queries together against each alone (minutes)
+	$(BIN)/python benchmarks/plans.py
 
 bench-spark: setup ## time sash.spark against the sort alone and Spark's own windows (half an hour)
 	$(BIN)/python benchmarks/spark.py

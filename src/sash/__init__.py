@@ -38,6 +38,7 @@ from sash.operators.sketches import (
 )
 from sash.operators.sums import Count, GeometricMean, Mean, Product, Sum
 from sash.operators.together import Together
+from sash.plans import Plan, Query, query, share
 from sash.windows.answers import Answers
 from sash.windows.definitions import delta, last, punctuated, session, slide_while, tumbling
 from sash.windows.explaining import explain
@@ -99,7 +100,9 @@ __all__ = [
     "MomentSketch",
     "Operator",
     "OperatorError",
+    "Plan",
     "Product",
+    "Query",
     "Range",
     "SavedError",
     "Skewness",
@@ -116,8 +119,10 @@ __all__ = [
     "last",
     "operator",
     "punctuated",
+    "query",
     "rolling",
     "session",
+    "share",
     "slide_while",
     "testing",
     "tumbling",

@@ -21,6 +21,7 @@ from sash.operators.monoid import Monoid
 SHARED = (
     *("size", "span", "bulk_insert", "bulk_evict"),
     *("slide", "slide_ranges", "slide_bounds", "follow", "timed_slide", "timed_bounds"),
+    *("share", "share_one"),
 )
 COMPILED_ONLY = (
     "slide_policy",

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from sash.aggregators.primitives import Partial, Ring, State, answer, clock, policy, read
+from sash.aggregators.primitives import (
+    Partial,
+    Ring,
+    State,
+    answer,
+    clock,
+    combine,
+    identity,
+    load,
+    policy,
+    read,
+    store,
+)
 
 
 def insert(rings: tuple[Ring, ...], state: State, v: Partial) -> State:
@@ -154,6 +166,88 @@ def follow(
             E += 1
         if j < last:
             answer(out, j, query(rings, state))
+    return state
+
+
+def share(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    open_slice: Any,
+    begun: bool,
+    upto: Any,
+    closes: Any,
+    leaving: Any,
+    first: Any,
+    reach: Any,
+    out: Any,
+) -> State:
+    """Rows become slices, slices go into the window, and many queries are answered from it.
+
+    Step s takes rows up to, but not, upto[s] into the slice that is open. If closes[s], that slice
+    is full and goes in. Then leaving[s] slices leave, and the answers first[s] ≤ j < first[s+1] are
+    for the reach[j] youngest slices and what is in the open one. A slice that is open in the end is
+    left in `open_slice`; one that is `begun` lies there at the start.
+    """
+    p = load(open_slice, 0)
+    at = 0
+    for s in range(len(upto)):
+        while at < upto[s]:
+            v = read(rows, at)
+            p = combine(p, v) if begun else v
+            begun = True
+            at += 1
+        if closes[s]:
+            state = insert(rings, state, p)
+            begun = False
+        if leaving[s] > 0:
+            state = bulk_evict(rings, state, leaving[s])
+        for j in range(first[s], first[s + 1]):
+            if reach[j] == 0:
+                answer(out, j, p if begun else identity())
+            elif begun:
+                answer(out, j, combine(query_last(rings, state, reach[j]), p))
+            else:
+                answer(out, j, query_last(rings, state, reach[j]))
+    store(open_slice, 0, p)
+    return state
+
+
+def share_one(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    open_slice: Any,
+    begun: bool,
+    upto: Any,
+    closes: Any,
+    leaving: Any,
+    first: Any,
+    reach: Any,
+    out: Any,
+) -> State:
+    """`share` for one range: each answer is for all slices that are left."""
+    p = load(open_slice, 0)
+    at = 0
+    for s in range(len(upto)):
+        while at < upto[s]:
+            v = read(rows, at)
+            p = combine(p, v) if begun else v
+            begun = True
+            at += 1
+        if closes[s]:
+            state = insert(rings, state, p)
+            begun = False
+        if leaving[s] > 0:
+            state = bulk_evict(rings, state, leaving[s])
+        for j in range(first[s], first[s + 1]):
+            if reach[j] == 0:
+                answer(out, j, p if begun else identity())
+            elif begun:
+                answer(out, j, combine(query(rings, state), p))
+            else:
+                answer(out, j, query(rings, state))
+    store(open_slice, 0, p)
     return state
 
 

@@ -382,13 +382,19 @@ class Writer:
 ENTRIES = (
     *("bulk_insert", "bulk_evict", "regrow"),
     *("slide", "slide_ranges", "slide_bounds", "follow", "timed_slide", "timed_bounds"),
+    *("share", "share_one"),
     *COMPILED_ONLY,
 )
 """What every algorithm can be asked to do; one with more to offer names it in its own `ENTRIES`."""
 
 POLICY_ENTRIES = {"slide_policy", "follow_policy_keys"}
 NEEDED = {
-    **{"slide_ranges": "query_last", "save_values": "value", "load_values": "value"},
+    **{
+        "slide_ranges": "query_last",
+        "share": "query_last",
+        "save_values": "value",
+        "load_values": "value",
+    },
     **dict.fromkeys(POLICY_ENTRIES, "evict_while"),
 }
 """What an algorithm must have of its own to be asked for some of these."""

@@ -287,6 +287,13 @@ class Kept:
             for ring in self.rings
         )
 
+    def forget_between(self, before: Any) -> None:
+        """Let go of partials that have left the window since its state was this one."""
+        if self._forgets:
+            start, end = self.run.span(self.state)
+            # The slots of those before are taken by others already.
+            self._forget(max(self.run.span(before)[0], end - self.capacity), start)
+
     def _forget(self, first: int, last: int) -> None:
         """Let go of partials that have left the window."""
         start, end = self.run.span(self.state)

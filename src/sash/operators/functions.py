@@ -113,8 +113,9 @@ def positional(function: FunctionType) -> tuple[str, ...]:
 
 def with_options(function: FunctionType, constants: Mapping[str, Any]) -> FunctionType:
     """The same function with its keyword-only parameters settled."""
-    names = inspect.signature(function).parameters.values()
-    keywords = {p.name: constants[p.name] for p in names if p.kind is p.KEYWORD_ONLY}
+    code = function.__code__
+    names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+    keywords = {name: constants[name] for name in names}
     if not keywords:
         return function
     settled = FunctionType(

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from math import gcd
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,7 @@ import pyarrow as pa
 from sash.aggregators.columns import column
 from sash.aggregators.sources import tree_of
 from sash.operators.base import Operator
-from sash.operators.functions import making
-from sash.operators.monoid import Monoid
+from sash.operators.partials import Merging, Telling
 from sash.operators.together import Together
 from sash.windows import cutting
 from sash.windows.rolling import over_stretches
@@ -121,14 +119,14 @@ class Slices:
 
         def merging(k: int, leaf: Operator) -> Operator:
             columns = tuple(name for name, _ in self._fields(k, leaf))
-            return _Merging(leaf, columns, self._types(leaf))
+            return Merging(leaf, columns, self._types(leaf))
 
         return self._each(merging)
 
     @cached_property
     def _told(self) -> Operator:
         """The operator that answers with partials."""
-        return self._each(lambda k, leaf: _Telling(leaf, leaf.columns))
+        return self._each(lambda k, leaf: Telling(leaf, leaf.columns))
 
     def _each(self, made: Any) -> Operator:
         if not isinstance(self.operator, Together):
@@ -173,98 +171,3 @@ def _codes(keys: list[pa.Array], count: int) -> Array:
 
 def _column(k: int, field: str) -> str:
     return f"p{k}_{field}"
-
-
-class _Of(Operator):
-    """An operator that is another one, but for what is said here, and for what Operator itself has
-    a value for: such attributes are not asked for elsewhere."""
-
-    def __init__(self, of: Operator, columns: tuple[str, ...]) -> None:
-        self.of = of
-        self.columns = columns
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "of":  # not made yet
-            raise AttributeError(name)
-        return getattr(self.of, name)
-
-    def code_key(self) -> tuple[Any, ...]:
-        return (type(self), *self.of.code_key())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.of, self.columns)
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(other) == vars(self)
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.of, self.columns))
-
-
-class _Telling(_Of):
-    """Answers with its partial; null if there was no value."""
-
-    def bind(self, *types: Any) -> Monoid:
-        found = self.of.bind(*types)
-        fields = dict(found.fields or ())
-        text = f"def lower(p):\n    return ({', '.join(f'p.{name}' for name in fields)},)\n"
-        lower = _written(text, "lower")
-        return replace(
-            found,
-            lower=lower,
-            functions={**found.functions, "lower": lower},
-            sources={**found.sources, "lower": text},
-            answer=fields,
-            empty=None,
-            guarded=False,
-        )
-
-
-class _Merging(_Of):
-    """Reads partials, of values of these types."""
-
-    needs = ()
-    uses_row = False
-
-    def __init__(self, of: Operator, columns: tuple[str, ...], types: tuple[Any, ...]) -> None:
-        super().__init__(of, columns)
-        self.types = types
-
-    @property
-    def inputs(self) -> int:
-        return len(self.columns)
-
-    @property
-    def finish(self) -> Any:  # type: ignore[override]
-        return self.of.finish
-
-    def finished_type(self) -> Any:
-        return self.of.finished_type()
-
-    def bind(self, *types: Any) -> Monoid:
-        found = self.of.bind(*self.types)
-        names = ", ".join(name for name, _ in found.fields or ())
-        text = f"def lift({names}):\n    return ({names},)\n"
-        lift = _written(text, "lift")
-        return replace(
-            found,
-            lift=making(found.partial, lift, f"{self.of.name}.lift"),
-            functions={**found.functions, "lift": lift},
-            sources={**found.sources, "lift": text},
-            inputs=self.inputs,
-            uses_row=False,
-        )
-
-    def code_key(self) -> tuple[Any, ...]:
-        return (*super().code_key(), self.types)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.of, self.columns, self.types)
-
-
-def _written(text: str, name: str) -> FunctionType:
-    """A function of ours, of its text: the names in it are those of an operator's fields."""
-    space: dict[str, Any] = {"__name__": __name__}
-    exec(text, space)
-    found: FunctionType = space[name]
-    return found

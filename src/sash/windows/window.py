@@ -90,9 +90,9 @@ class Window:
         self.window = definition(window)
         self.min_size = int(min_size)
         self.emit = emit
-        self.lateness = None if lateness is None else _time_length("lateness", lateness)
+        self.lateness = None if lateness is None else time_length("lateness", lateness)
         self.by = _names(by)
-        self.idle = None if idle is None else _time_length("idle", idle)
+        self.idle = None if idle is None else time_length("idle", idle)
         self.latency = latency
         self.debug = debug
         self.dtype = None if dtype is None else np.dtype(dtype)
@@ -423,7 +423,7 @@ def _names(by: Any) -> tuple[str, ...]:
     return names
 
 
-def _time_length(name: str, given: Any) -> Time | Steps:
+def time_length(name: str, given: Any) -> Time | Steps:
     found = length(given)
     if isinstance(found, int):
         raise TypeError(f"{name} is a length of time, such as '10min' or '60i', not {given!r}.")

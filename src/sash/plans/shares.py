@@ -1,0 +1,284 @@
+"""Which queries share a partial, and which of its slices: the groups of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sash.aggregators.aggregator import tells_type
+from sash.aggregators.answers import LeafAnswers
+from sash.aggregators.columns import leaves as read_leaves
+from sash.operators.base import Operator
+from sash.operators.serving import SERVING, partial_key, sharing
+from sash.plans.asked import Asked, AtRows, Came, Counted, Shared, Timed
+from sash.plans.group import Group, Ran
+from sash.plans.lines import Line
+from sash.plans.queries import Query
+from sash.plans.slicing import Technique
+from sash.plans.steps import EachRow, Slices, Steps
+from sash.windows import cutting
+from sash.windows.answers import Found
+from sash.windows.batches import Batch
+from sash.windows.definitions import Definition, Last
+from sash.windows.engine import Given
+
+NOTHING = np.zeros(0, np.int64)
+
+
+@dataclass
+class Asking:
+    """A query, its window, and for each leaf of its operator who answers it.
+
+    That is a group, and the operator that stands in for the leaf there.
+    """
+
+    query: Query
+    window: Shared
+    leaves: list[tuple[Group, Operator]]
+
+
+@dataclass
+class Outcome:
+    """What rows have done to all groups, before it is made so."""
+
+    came: Came
+    arranged: list[str]
+    """The queries that these rows are the first for."""
+    steps: list[Steps]
+    ran: list[Ran]
+    given: dict[str, Given]
+
+
+def kind_of(query: Query) -> type[Shared] | None:
+    """The kind of a window that can be shared; None if it is kept alone."""
+    window, shape = query.window, query.shape
+    if not isinstance(window, Last) or window.closed != "right" or query.min_size < 1:
+        return None
+    if shape.trigger == cutting.AT_ENDS:
+        return Timed if shape.size == cutting.TIME else None
+    if shape.trigger != cutting.AT_ROWS:
+        return None
+    return Counted if shape.size == cutting.ROWS and shape.numbers[2] > 1 else AtRows
+
+
+class Shares:
+    """All queries of a plan that share what they can."""
+
+    def __init__(self, technique: Technique) -> None:
+        self.technique = technique
+        self.waiting: dict[str, Query] = {}
+        """Queries that have seen no row yet."""
+        self.asking: dict[str, Asking] = {}
+        self.groups: list[Group] = []
+        self.came = 0
+        self.times = Line()
+        """Of rows that windows of time may begin at which end at rows."""
+
+    def add(self, name: str, query: Query) -> None:
+        self.waiting[name] = query
+
+    def remove(self, name: str) -> None:
+        if self.waiting.pop(name, None) is not None:
+            return
+        gone = self.asking.pop(name)
+        still = [
+            (group, operator, each.window)
+            for each in self.asking.values()
+            for group, operator in each.leaves
+        ]
+        for group, operator in dict.fromkeys(gone.leaves):
+            if (group, operator, gone.window) in still:
+                continue
+            if not group.forget_question(operator, gone.window):
+                self.groups.remove(group)
+
+    def preview(self) -> Shares:
+        """The same, as if queries that wait had seen rows of floats."""
+        if not self.waiting:
+            return self
+        found = Shares(self.technique)
+        found.came, found.groups = self.came, [group.for_show() for group in self.groups]
+        again = dict(zip(map(id, self.groups), found.groups, strict=True))
+        for name, each in self.asking.items():
+            leaves = [(again[id(group)], operator) for group, operator in each.leaves]
+            found.asking[name] = Asking(each.query, each.window, leaves)
+        found.waiting = dict(self.waiting)
+        found.arrange(lambda leaf: "f")
+        return found
+
+    # Arranging
+
+    def _arrange(self, batch: Batch) -> list[str]:
+        """Find who answers the queries that wait; now it is known what columns hold."""
+        arranged = list(self.waiting)
+        self.arrange(lambda leaf: _kind(batch, leaf))
+        return arranged
+
+    def arrange(self, kind: Callable[[Operator], str]) -> None:
+        """Find who answers the queries that wait. kind: of numbers that an operator reads."""
+        windows: dict[tuple[Definition, int], Shared] = {}
+        wanted: dict[tuple[bool, Any], list[Operator]] = {}
+        for name, query in self.waiting.items():
+            shared = kind_of(query)
+            assert shared is not None
+            key = query.window, query.min_size
+            if key not in windows:
+                windows[key] = shared(query.shape, query.min_size, self.came)
+            self.asking[name] = Asking(query, windows[key], [])
+            for leaf in query.operator.leaves:
+                wanted.setdefault((shared.sliced, leaf.columns), []).append(leaf)
+        stands = {
+            (where, leaf): stand
+            for where, leaves in wanted.items()
+            for leaf, stand in zip(leaves, self._standing(where[0], leaves, kind), strict=True)
+        }
+        asks: dict[tuple[bool, Any], list[tuple[Operator, Shared]]] = {}
+        for name, query in self.waiting.items():
+            asking = self.asking[name]
+            sliced = asking.window.sliced
+            for leaf in query.operator.leaves:
+                stand = stands[(sliced, leaf.columns), leaf]
+                asks.setdefault((sliced, partial_key(stand)), []).append((stand, asking.window))
+        made = {key: self._group(*key, questions) for key, questions in asks.items()}
+        for name, query in self.waiting.items():
+            asking = self.asking[name]
+            sliced = asking.window.sliced
+            for leaf in query.operator.leaves:
+                stand = stands[(sliced, leaf.columns), leaf]
+                asking.leaves.append((made[sliced, partial_key(stand)], stand))
+        self.waiting = {}
+
+    def _standing(
+        self, sliced: bool, leaves: list[Operator], kind: Callable[[Operator], str]
+    ) -> list[Operator]:
+        """What stands in for operators over the same column, in as few partials."""
+        numbers = kind(leaves[0])
+        known = [self._known(sliced, each, numbers) for each in leaves]
+        rest = [each for each, there in zip(leaves, known, strict=True) if there is None]
+        found = iter(sharing(rest, numbers))
+        return [next(found) if there is None else there for there in known]
+
+    def _known(self, sliced: bool, leaf: Operator, kind: str) -> Operator | None:
+        """What stands in for an operator in a group that there is and may be asked more."""
+        stands = [leaf]
+        stands += [
+            way[type(leaf)](*leaf.columns, **leaf.given())
+            for kinds, way in SERVING
+            if kind in kinds and type(leaf) in way
+        ]
+        open_to = {group.partial for group in self.groups if group.takes_more(sliced)}
+        return next((each for each in stands if partial_key(each) in open_to), None)
+
+    def _group(self, sliced: bool, partial: Any, questions: list[tuple[Operator, Shared]]) -> Group:
+        """A group for these questions: one that there is, or a new one."""
+        open_to = (each for each in self.groups if each.takes_more(sliced))
+        group = next((each for each in open_to if each.partial == partial), None)
+        if group is None:
+            # One that comes later may be followed by others, whose ranges are not known.
+            slices = Slices(self.technique) if sliced else EachRow(self.came)
+            group = Group(slices, more=self.came > 0)
+            self.groups.append(group)
+        group.ask(questions)
+        return group
+
+    # Rows
+
+    def vet(self, batch: Batch) -> None:
+        """Refuse rows that could not go in when their turn comes."""
+        for group in self.groups:
+            group.vet(group.leaf(batch.columns))
+        for query in self.waiting.values():
+            read_leaves(batch.columns, query.operator)
+
+    def run(self, batch: Batch, newest: int, now: int, finish: bool) -> Outcome:
+        """Rows come, in order, and then the time `now`; nothing is settled before `commit`."""
+        arranged = self._arrange(batch) if batch.rows and self.waiting else []
+        times = NOTHING if batch.times is None else batch.times
+        came = Came(self.came, batch.rows, times, newest, now, finish)
+        found = Outcome(came, arranged, [], [], {})
+        self.times.append(came.times)
+        try:
+            self._run(batch, found)
+        except BaseException:
+            self.undo(found)
+            raise
+        return found
+
+    def _run(self, batch: Batch, found: Outcome) -> None:
+        came = found.came
+        windows = {id(each.window): each.window for each in self.asking.values()}
+        asked = {key: window.ask(came, self.times) for key, window in windows.items()}
+        # Those that an error can end go first: what cannot fail changes its windows in place.
+        self.groups.sort(key=lambda group: not group.may_stop)
+        for group in self.groups:
+            own = [asked[id(window)] for window in group.slices.windows]
+            found.steps.append(group.slices.steps(came, own, self.times))
+        for group, steps in zip(self.groups, found.steps, strict=True):
+            found.ran.append(group.run(batch.columns, came, steps))
+        by_group = {
+            id(group): (steps, ran)
+            for group, steps, ran in zip(self.groups, found.steps, found.ran, strict=True)
+        }
+        for name, asking in self.asking.items():
+            found.given[name] = _given(asking, by_group)
+        for name, query in self.waiting.items():
+            found.given[name] = _none(query)
+
+    def undo(self, found: Outcome) -> None:
+        """These rows have not come."""
+        self.times.forget_from(found.came.before)
+        for group, ran in zip(self.groups, found.ran, strict=False):
+            group.undo(ran)
+        for group in self.groups:
+            group.slices.undo(found.came)
+        again = {name: self.asking[name].query for name in found.arranged}
+        for name in again:
+            self.remove(name)
+        self.waiting = {**again, **self.waiting}
+
+    def commit(self, found: Outcome) -> None:
+        came = found.came
+        for group, steps, ran in zip(self.groups, found.steps, found.ran, strict=True):
+            group.slices.commit(came, steps)
+            group.commit(came, steps, ran)
+        for asking in self.asking.values():
+            asking.window.commit(came)
+        measuring = [
+            each.window.needs_from(came, self.times)
+            for each in self.asking.values()
+            if isinstance(each.window, AtRows) and each.window.measures_time
+        ]
+        self.came = came.end
+        self.times.forget_before(min(measuring, default=came.end))
+
+
+def _given(asking: Asking, by_group: dict[int, tuple[Steps, Ran]]) -> Given:
+    """The answers of a query, and what each is for."""
+    leaves: list[LeafAnswers] = []
+    for group, operator in asking.leaves:
+        steps, ran = by_group[id(group)]
+        due = steps.due[group.slices.windows.index(asking.window)]
+        answers = ran.answers.get((operator, asking.window))
+        if answers is not None:
+            leaves.append(answers)
+    if not leaves:
+        return _none(asking.query)
+    asked: Asked = due.asked
+    return Given(Found(asking.query.operator, leaves), asked.times, asked.since, None, due.held)
+
+
+def _none(query: Query) -> Given:
+    """No answer."""
+    return Given(Found(query.operator, None, []), NOTHING, NOTHING, None, NOTHING)
+
+
+def _kind(batch: Batch, leaf: Operator) -> str:
+    """The kind of numbers that an operator reads; "O" if it is none, or not known yet."""
+    (found,), _ = read_leaves(batch.columns, leaf)
+    given = found.inputs[0]
+    if given.numbers is None or not tells_type(given):
+        return "O"
+    return str(given.numbers.dtype.kind)
