@@ -13,10 +13,11 @@ from sash.operators.base import Operator
 from sash.spark.clocks import UNITS, OrderClock
 from sash.spark.frames import planned
 from sash.spark.part_rows import Plan, parallelism, partitions
-from sash.spark.parts import Split
+from sash.spark.parts import Split, checked_split, plan_parts
 from sash.spark.query import Query
 from sash.spark.reading import Call
 from sash.spark.series import Series
+from sash.spark.several import named_windows, queries_of
 from sash.spark.stream_query import StreamQuery
 from sash.spark.streams import stream_query
 from sash.windows import cutting
@@ -42,8 +43,11 @@ def explain(
 ) -> None:
     """Print how `sliding` will run, given the same: algorithm, parts, what is shuffled, and why."""
     call = Call(window, aggs, by, order_by, lateness, idle, emit, columns, min_size, algorithm)
+    windows = named_windows(window)
     if getattr(df, "isStreaming", False):
         said = explained_stream(stream_query(df, call))
+    elif windows is not None:
+        said = explained_several(df, call, windows, split)
     else:
         said = explained(df, *planned(df, call, split))
     for title, text in said:
@@ -57,6 +61,21 @@ def explained(df: DataFrame, query: Query, plan: Plan) -> Iterator[tuple[str, st
     yield "parts", " ".join(_parts(query, plan))
     yield "shuffle", _shuffle(df, query, plan)
     yield "workers", _workers(query)
+
+
+def explained_several(
+    df: DataFrame, call: Call, windows: dict[str, Any], split: Split
+) -> Iterator[tuple[str, str]]:
+    """What is said on each topic, of several windows."""
+    queries = queries_of(df, call, windows)
+    first, plan = plan_parts(df, next(iter(queries.values())), checked_split(split))
+    for name, query in queries.items():
+        yield name, f"{query.window!r}, kept by {query.chosen}"
+    if plan.series:
+        yield "passes", f"one for each window, as {plan.why}: each window has parts of its own"
+    else:
+        yield "passes", "one: rows are shuffled, sorted and sent to workers once, for all windows"
+    yield from (each for each in explained(df, first, plan) if each[0] in ("parts", "shuffle"))
 
 
 def explained_unseen(query: Query) -> Iterator[tuple[str, str]]:

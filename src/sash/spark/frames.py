@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,10 +13,12 @@ from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import BooleanType, DataType, StructField, StructType
 
 from sash.operators.base import Operator
-from sash.spark.part_rows import Plan, order_points, partition_of, partitions, with_parts
+from sash.spark.part_rows import Plan
 from sash.spark.parts import Split, checked_split, plan_parts
 from sash.spark.query import END, OWN, PART, START, VERSION, Query, quoted
 from sash.spark.reading import Call, read_query
+from sash.spark.several import answers_of_several, below_one_another, named_windows, queries_of
+from sash.spark.sorting import in_order
 from sash.spark.starting import without_noise
 from sash.spark.streams import stream_answers, stream_query
 from sash.spark.worker import HERE, answers_at_rows, windows_of
@@ -40,7 +43,8 @@ def sliding(
 ) -> DataFrame:
     """Aggregates over windows of a DataFrame's rows, be it a batch or a stream.
 
-    window     a definition such as `sash.last("1h", every="1min")`, or 1000 or "1h" for short
+    window     a definition such as `sash.last("1h", every="1min")`, or 1000 or "1h" for short; or
+               several of them by name, {"1h": sash.last("1h"), "1d": sash.last("1d")}
     aggs       operators by the names of their answers: {"highest": sash.Max("len")}
     by         the column, or columns, whose values are keys: a window for each
     order_by   the column, or columns, that order rows; the first tells their time. Ties are ordered
@@ -61,40 +65,58 @@ def sliding(
     columns, and one for each aggregate. For others (on a grid of time, sessions, from mark to
     mark) a row for each window: its key, window_start, window_end, and the answers.
 
+    Of several windows, answers at rows stand side by side, as highest_1h and highest_1d. Windows of
+    their own stand below one another; the column `window` has the name of each.
+
     Answers of a batch are computed when the result is asked for; but where to split is found out
     at once, by jobs that count keys, or look at the order column. Rows must be the same both times.
     """
     call = Call(window, aggs, by, order_by, lateness, idle, emit, columns, min_size, algorithm)
+    windows = named_windows(window)
+    if windows is not None:
+        return _several(df, call, windows, split)
     if getattr(df, "isStreaming", False):
         return stream_answers(df, stream_query(df, call))
-    query, plan = planned(df, call, split)
+    return _answered(df, *planned(df, call, split))
+
+
+def _answered(df: DataFrame, query: Query, plan: Plan) -> DataFrame:
     rows = in_order(df, query, plan)
     found = _with_answers(rows, query) if query.at_rows else _windows(rows, query)
     return found.withColumn(VERSION, F.lit(1).cast("bigint")) if query.early else found
+
+
+def _several(df: DataFrame, call: Call, windows: dict[str, Any], split: Split) -> DataFrame:
+    """Several windows, in one pass if no key has too many rows for it."""
+    if getattr(df, "isStreaming", False):
+        raise ValueError(
+            "several windows of a stream are asked for one by one: call sliding for each of them."
+        )
+    queries = queries_of(df, call, windows)
+    query, plan = plan_parts(df, next(iter(queries.values())), checked_split(split))
+    if not plan.series:
+        return answers_of_several(df, queries, plan)
+    # Where a part ends is settled for a window: each has parts of its own.
+    if not query.at_rows:
+        each = [
+            _answered(df, *plan_parts(df, one, checked_split(split))) for one in queries.values()
+        ]
+        return below_one_another(dict(zip(queries, each, strict=True)))
+    found = df
+    for one in queries.values():
+        kept = replace(call, window=one.window, aggs=one.aggs, columns=found.columns)
+        found = _answered(found, *planned(found, kept, split))
+    return found.select(*(quoted(name) for name in (*query.columns, *_names(queries))))
+
+
+def _names(queries: dict[str, Query]) -> list[str]:
+    return [name for query in queries.values() for name in query.aggs]
 
 
 def planned(df: DataFrame, call: Call, split: Split) -> tuple[Query, Plan]:
     """What is asked, checked, and how it will be split."""
     query = read_query(df, call)
     return plan_parts(df, query, checked_split(split))
-
-
-def in_order(df: DataFrame, query: Query, plan: Plan) -> DataFrame:
-    """Rows of a key, or of a part of it, in one partition and in order."""
-    kept = query.columns if query.at_rows else ()
-    needed = dict.fromkeys([*kept, *query.reads, *query.order_by, *query.ties])
-    df = df.select(*map(quoted, needed))
-    by = [quoted(name) for name in query.by]
-    order = [quoted(name) for name in (*query.order_by, *query.ties)]
-    if plan.series:
-        count = partitions(df)
-        parts = with_parts(df, query, order_points(query), plan)
-        parts = parts.repartitionById(count, partition_of(query, count))
-        alone = not by and len(query.parts) <= count
-        return parts.sortWithinPartitions(*by, *([] if alone else [PART]), *order)
-    if by:
-        return df.repartition(*by).sortWithinPartitions(*by, *order)
-    return df.repartitionById(partitions(df), F.lit(0)).sortWithinPartitions(*order)
 
 
 def _with_answers(rows: DataFrame, query: Query) -> DataFrame:

@@ -239,21 +239,48 @@ def answers_at_rows(query: Query, batches: Iterator[Sequence[pa.Array]]) -> Iter
     nothing = _packed(query, [pa.nulls(0, kind) for kind in query.answer_types.values()], None)
     for batch in batches:
         rows = Rows(in_utc(query.sent, batch, query.schema), len(batch[0]))
-        found = [_for_rows(windows, piece) for piece in windows.take(rows)] if rows.count else []
+        pieces = windows.take(rows) if rows.count else ()
+        found = [_packed(query, *_for_rows(query, piece)) for piece in pieces]
         yield found[0] if len(found) == 1 else pa.concat_arrays([nothing, *found])
 
 
-def _for_rows(windows: Windows, piece: Piece) -> pa.Array:
-    query, told = windows.query, piece.told
+def answers_to_all(
+    asked: Sequence[Query], sent: Sequence[str], batches: Iterator[Sequence[pa.Array]]
+) -> Iterator[pa.Array]:
+    """For each row the answers to several questions, of keys that are not cut into parts."""
+    each = [Windows(query) for query in asked]
+    schema = pa.unify_schemas([query.schema for query in asked])
+    plain = all(query.shape.plain for query in asked)
+    for batch in batches:
+        rows = Rows(in_utc(sent, batch, schema), len(batch[0]))
+        arrays: list[pa.Array] = []
+        here = np.zeros(rows.count, bool)
+        for windows in each:
+            query = windows.query
+            if not rows.count:
+                arrays += [pa.nulls(0, kind) for kind in query.answer_types.values()]
+                continue
+            (piece,) = windows.take(rows)
+            found, mine = _for_rows(query, piece)
+            arrays += found
+            here |= True if mine is None else mine
+        arrays += [] if plain else [pa.array(here)]
+        names = [f"a{k}" for k in range(len(arrays))]
+        yield pa.StructArray.from_arrays(arrays, names if plain else [*names[:-1], HERE])
+
+
+def _for_rows(query: Query, piece: Piece) -> tuple[list[pa.Array], Array | None]:
+    """Answers for each row; and which rows have one, if not all."""
+    told = piece.told
     found = typed_answers(query, told)
     if query.shape.plain:
-        return _packed(query, found, None)
+        return found, None
     where = np.full(piece.rows, -1, np.int64)
     inside = told.rows < piece.rows
     where[told.rows[inside]] = np.flatnonzero(inside)
     here = where >= 0
     index = pa.array(where, mask=~here)
-    return _packed(query, [values.take(index) for values in found], here)
+    return [values.take(index) for values in found], here
 
 
 def _packed(query: Query, found: list[pa.Array], here: Array | None) -> pa.Array:
@@ -287,4 +314,27 @@ def _table(windows: Windows, piece: Piece) -> Iterator[pa.RecordBatch]:
         groups = pa.array(told.groups)
         keys = [key.take(groups) for key in piece.keys[: len(query.by)]]
         columns = [*keys, *window_bounds(query, told), *typed_answers(query, told)]
+        yield pa.RecordBatch.from_arrays(columns, names=[f"c{k}" for k in range(len(columns))])
+
+
+def windows_of_all(
+    asked: Mapping[str, Query], sent: Sequence[str], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The windows of several questions, each with the name of its own."""
+    each = {name: Windows(query) for name, query in asked.items()}
+    schema = pa.unify_schemas([query.schema for query in asked.values()])
+    for batch in batches:
+        if batch.num_rows:
+            rows = Rows(in_utc(sent, batch.columns, schema), batch.num_rows)
+            for name, windows in each.items():
+                for piece in windows.take(rows):
+                    yield from _named(name, _table(windows, piece))
+    for name, windows in each.items():
+        for piece in windows.finish():
+            yield from _named(name, _table(windows, piece))
+
+
+def _named(name: str, tables: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for table in tables:
+        columns = [pa.array([name] * table.num_rows), *table.columns]
         yield pa.RecordBatch.from_arrays(columns, names=[f"c{k}" for k in range(len(columns))])
