@@ -39,7 +39,7 @@ svg { display: block; width: 100%; min-width: 44rem; height: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: 0.5rem 0; }
 th, td { padding: 0.3rem 1.2rem 0.3rem 0; text-align: right; border-top: 1px solid FAINT; }
-th:first-child, td:first-child { text-align: left; }
+th:first-child, td:first-child, .words td { text-align: left; }
 thead th { border-top: 0; font-weight: 600; }
 tbody th { font-weight: 400; }
 """
@@ -74,7 +74,8 @@ def page(
         "<body>",
         f"<h1>{title}</h1>",
         f"<figure>{_svg(figure)}</figure>",
-        f'<div class="wide"><table><caption>In short</caption><tbody>{short}</tbody></table></div>',
+        '<div class="wide"><table class="words"><caption>In short</caption>'
+        f"<tbody>{short}</tbody></table></div>",
         *map(_table, tables),
         "</body>",
         "</html>",

@@ -20,6 +20,11 @@ from sash.spark.files import Files
 from sash.spark.frames import sliding
 from sash.spark.kind import is_connect
 
+JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
+HUGE = "DontCompileHugeMethods"
+"""Java does not compile methods of more than 8,000 bytes unless it is told to. What Spark writes
+for the checks of a source with many columns is longer, and would be interpreted."""
+
 
 def quietly(said: str) -> None:
     """What is told of a run's steps, to nobody."""
@@ -88,6 +93,10 @@ def settings(
     }
     found = {**ours, **pipeline.spark, **conf}
     elsewhere = remote is not None and remote.startswith("sc://")
+    for name in () if elsewhere else JAVA_OPTIONS:
+        given = found.get(name, "")
+        if HUGE not in given:
+            found[name] = f"{given} -XX:-{HUGE}".strip()
     if pipeline.needs_kafka and not elsewhere and not any(name in found for name in JARS):
         connector = kafka_connector()
         if connector is not None:
