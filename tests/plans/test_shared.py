@@ -142,7 +142,10 @@ def many_queries(draw: random.Random, count: int) -> dict[str, sash.Query]:
     return found
 
 
-@pytest.mark.parametrize("technique", TECHNIQUES)
+@pytest.mark.parametrize(
+    "technique",
+    ["cutty", *(pytest.param(each, marks=pytest.mark.full) for each in ("pairs", "panes"))],
+)
 def test_fifty_queries_in_compiled_loops(technique: Technique) -> None:
     draw, numbers = random.Random(7), np.random.default_rng(7)
     queries = many_queries(draw, 50)

@@ -14,10 +14,9 @@ from sash.pipeline.problems import PipelineError, Problem
 from sash.pipeline.rows import ASIDE, Frame, by_reason, good, rows_of, set_aside
 from sash.pipeline.sinks import Writer
 from sash.pipeline.wording import reworded
-from sash.spark.asking import wrong_with
+from sash.spark.asking import Batch, wrong_with
 from sash.spark.connectors import JARS, kafka_connector
 from sash.spark.files import Files
-from sash.spark.frames import sliding
 from sash.spark.kind import is_connect
 
 JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
@@ -126,10 +125,11 @@ def run_batch(
             told = set_aside(rows.filter(f"{ASIDE} IS NOT NULL"), ASIDE)
             ran.set_aside = by_reason(told)
             told.write.mode("append").json(pipeline.quarantine)
-        for question in pipeline.questions:
-            tell(f"answering {question.name}")
-            answers = sliding(good(rows), **pipeline.arguments(question))
-            ran.answers[question.name] = writer.whole(question, answers)
+        several = [pipeline.arguments(question) for question in pipeline.questions]
+        with Batch(good(rows), several) as batch:
+            for k, question in enumerate(pipeline.questions):
+                tell(f"answering {question.name}")
+                ran.answers[question.name] = writer.whole(question, batch.answers_to(k))
     finally:
         rows.unpersist()
     ran.seconds = time.monotonic() - began

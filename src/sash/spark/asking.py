@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from sash.operators.errors import OperatorError
 from sash.spark.explaining import explained_stream, explained_unseen
+from sash.spark.frames import answers_of, sliding
 from sash.spark.open_answers import open_answers
 from sash.spark.packing import ASIDE
-from sash.spark.reading import Call, query_of
+from sash.spark.parts import plan_parts
+from sash.spark.query import Query
+from sash.spark.reading import Call, query_of, read_query
+from sash.spark.sorting import in_order_for_all
 from sash.spark.streams import (
     answer_fields,
     answers_to,
@@ -44,6 +48,43 @@ def told_of(
     if stream:
         return list(explained_stream(query_of_stream(query, rows, shards=())))
     return list(explained_unseen(query))
+
+
+class Batch:
+    """Several calls of `sliding` on one batch; those that sort rows alike sort them once."""
+
+    def __init__(self, df: DataFrame, several: Sequence[Arguments]) -> None:
+        self.df = df
+        self.several = several
+        self.queries = [read_query(df, Call(**arguments)) for arguments in several]
+        self.sorted: dict[Any, DataFrame | None] = {}
+        """By what they are sorted by; None where a call sorts for itself."""
+
+    def answers_to(self, k: int) -> DataFrame:
+        """The answers to one of the calls."""
+        query = self.queries[k]
+        like = [each for each in self.queries if _sorting(each) == _sorting(query)]
+        if len(like) > 1 and _sorting(query) not in self.sorted:
+            plan = plan_parts(self.df, query, "auto")[1]
+            rows = None if plan.series else in_order_for_all(self.df, like, plan).persist()
+            self.sorted[_sorting(query)] = rows
+        rows = self.sorted.get(_sorting(query))
+        if rows is None:
+            return sliding(self.df, **self.several[k])
+        return answers_of(rows, query)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failed: object) -> None:
+        for rows in self.sorted.values():
+            if rows is not None:
+                rows.unpersist()
+
+
+def _sorting(query: Query) -> tuple[Any, ...]:
+    """What rows are sorted by; also rows of the same time, as that may make a difference."""
+    return query.by, query.order_by, query.ties
 
 
 class Stream:

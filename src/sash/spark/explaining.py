@@ -73,6 +73,11 @@ def explained_several(
         yield name, f"{query.window!r}, kept by {query.chosen}"
     if plan.series:
         yield "passes", f"one for each window, as {plan.why}: each window has parts of its own"
+    elif len({query.ties for query in queries.values()}) > 1:
+        yield (
+            "passes",
+            "one for each window, as they read other columns, and so order ties otherwise",
+        )
     else:
         yield "passes", "one: rows are shuffled, sorted and sent to workers once, for all windows"
     yield from (each for each in explained(df, first, plan) if each[0] in ("parts", "shuffle"))

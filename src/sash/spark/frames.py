@@ -81,7 +81,11 @@ def sliding(
 
 
 def _answered(df: DataFrame, query: Query, plan: Plan) -> DataFrame:
-    rows = in_order(df, query, plan)
+    return answers_of(in_order(df, query, plan), query)
+
+
+def answers_of(rows: DataFrame, query: Query) -> DataFrame:
+    """The answers for rows that are where they should be, and in order."""
     found = _with_answers(rows, query) if query.at_rows else _windows(rows, query)
     return found.withColumn(VERSION, F.lit(1).cast("bigint")) if query.early else found
 
@@ -94,9 +98,10 @@ def _several(df: DataFrame, call: Call, windows: dict[str, Any], split: Split) -
         )
     queries = queries_of(df, call, windows)
     query, plan = plan_parts(df, next(iter(queries.values())), checked_split(split))
-    if not plan.series:
+    if not plan.series and len({each.ties for each in queries.values()}) == 1:
         return answers_of_several(df, queries, plan)
-    # Where a part ends is settled for a window: each has parts of its own.
+    # Where a part ends is settled for a window: each has parts of its own. So is the order of rows
+    # of the same time, if windows read other columns.
     if not query.at_rows:
         each = [
             _answered(df, *plan_parts(df, one, checked_split(split))) for one in queries.values()
@@ -104,8 +109,10 @@ def _several(df: DataFrame, call: Call, windows: dict[str, Any], split: Split) -
         return below_one_another(dict(zip(queries, each, strict=True)))
     found = df
     for one in queries.values():
-        kept = replace(call, window=one.window, aggs=one.aggs, columns=found.columns)
-        found = _answered(found, *planned(found, kept, split))
+        # What it alone would give and read comes first: that orders rows of the same time.
+        kept = list(dict.fromkeys([*one.columns, *one.reads, *found.columns]))
+        own = replace(call, window=one.window, aggs=one.aggs, columns=kept)
+        found = _answered(found, *planned(found, own, split))
     return found.select(*(quoted(name) for name in (*query.columns, *_names(queries))))
 
 

@@ -20,7 +20,7 @@ from pyspark.sql.types import BooleanType, StringType, StructField, StructType
 from sash.spark.part_rows import Plan
 from sash.spark.query import END, START, Query, quoted
 from sash.spark.reading import Call, read_query
-from sash.spark.sorting import in_order
+from sash.spark.sorting import in_order_for_all
 from sash.spark.starting import without_noise
 from sash.spark.worker import HERE, answers_to_all, windows_of_all
 from sash.windows.definitions import MAKERS, Definition
@@ -88,9 +88,7 @@ def _check_names(queries: dict[str, Query]) -> None:
 def answers_of_several(df: DataFrame, queries: dict[str, Query], plan: Plan) -> DataFrame:
     """The answers for all windows, of keys that are not cut into parts."""
     asked = list(queries.values())
-    reads = [name for query in asked for name in query.reads]
-    ties = dict.fromkeys(name for query in asked for name in query.ties)
-    rows = in_order(df, replace(asked[0], ties=tuple(ties)), plan, reads)
+    rows = in_order_for_all(df, asked, plan)
     return _at_rows(rows, asked) if asked[0].at_rows else _of_their_own(rows, queries)
 
 

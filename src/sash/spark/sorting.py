@@ -30,3 +30,10 @@ def in_order(df: DataFrame, query: Query, plan: Plan, also: Sequence[str] = ()) 
     if by:
         return df.repartition(*by).sortWithinPartitions(*by, *order)
     return df.repartitionById(partitions(df), F.lit(0)).sortWithinPartitions(*order)
+
+
+def in_order_for_all(df: DataFrame, queries: Sequence[Query], plan: Plan) -> DataFrame:
+    """Rows for several questions that sort them alike."""
+    kept = [query.columns if query.at_rows else () for query in queries]
+    also = [name for each in (*kept, *(query.reads for query in queries)) for name in each]
+    return in_order(df, queries[0], plan, also)
