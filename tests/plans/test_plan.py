@@ -141,19 +141,6 @@ def test_a_query_that_comes_later_joins_those_that_did() -> None:
     assert plan.push_many([1.0]) == {}
 
 
-def test_row_by_row() -> None:
-    queries = {
-        "high": sash.query(sash.Max(), 3),
-        "pairs": sash.query(sash.Sum(), sash.last(4, every=2)),
-        "grid": sash.query(sash.Count(), sash.last("4i", every="2i")),
-    }
-    plan = sash.share(queries)
-    found = [plan.push(value, time) for time, value in enumerate([3, 1, 4, 1, 5])]
-    assert [each["high"] for each in found] == [3, 3, 4, 4, 5]
-    assert [each["pairs"] for each in found] == [None, 4, None, 9, None]
-    assert [list(each["grid"]) for each in found] == [[], [], [2], [], [4]]
-
-
 def test_arrow_and_numpy() -> None:
     queries = {"mean": sash.query(sash.Mean("x"), sash.last(2, every=2))}
     queries["who"] = sash.query(sash.ArgMax("x", "name"), 2)

@@ -20,7 +20,7 @@ from sash.windows.engine import Given
 from sash.windows.giving import Giver
 from sash.windows.keys import Keys
 from sash.windows.ordering import Ordering
-from sash.windows.reading import NO_KEY, Reader
+from sash.windows.reading import Reader
 from sash.windows.shapes import Shape, amount
 from sash.windows.stamps import Stamps
 from sash.windows.window import time_length
@@ -150,26 +150,6 @@ class Plan:
         return self._shared.came / (self._newest - self._first)
 
     # Rows
-
-    def push(self, value: Any, time: Any = None) -> dict[str, Any]:
-        """One row comes: by query its answer, or None.
-
-        Where it may complete several windows (ends on a grid of time that they overlap; lateness)
-        an `Answers` of them.
-        """
-        self._check_open()
-        with self._stamps.if_done():
-            given = self._run(self._reader.one_row(value, time, NO_KEY))
-        single = self._order is None
-        return {
-            name: self._one(name, answers) if single else answers
-            for name, answers in self._told(given, rows=False).items()
-        }
-
-    def _one(self, name: str, answers: Any) -> Any:
-        if not self.queries[name].shape.one_at_most:
-            return answers
-        return answers[-1] if len(answers) else None
 
     def push_many(self, values: Any, times: Any = None) -> dict[str, Any]:
         """Many rows come: by query its answers, as `sash.Window.push_many` gives them."""
