@@ -41,6 +41,33 @@ class Alone:
         return {name: window.finish() for name, window in self.windows.items()}
 
 
+def assert_same_calls(
+    queries: dict[str, sash.Query], calls: list[tuple[Any, Any]], lateness: Any = None
+) -> sash.Plan:
+    """Rows that any window refuses are refused by the plan, and have come to none of them."""
+    plan, alone = sash.share(queries, lateness=lateness), Alone(queries, lateness)
+    taken: list[tuple[Any, Any]] = []
+    for call in calls:
+        try:
+            wanted: Any = alone.push_many(*call)
+            taken.append(call)
+        except (TypeError, ValueError, OverflowError) as refused:
+            wanted = type(refused)
+            alone = Alone(queries, lateness)
+            for earlier in taken:
+                alone.push_many(*earlier)
+        try:
+            found: Any = plan.push_many(*call)
+        except (TypeError, ValueError, OverflowError) as refused:
+            found = type(refused)
+        if isinstance(wanted, type):
+            assert found is wanted, (call, found)
+        else:
+            assert not isinstance(found, type), (call, found)
+            assert_same(found, wanted)
+    return plan
+
+
 def assert_same(found: dict[str, Any], wanted: dict[str, Any]) -> None:
     assert list(found) == list(wanted)
     for name, answers in found.items():

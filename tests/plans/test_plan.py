@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from plans.alone import Alone, assert_same
+from plans.alone import Alone, assert_same, assert_same_calls
 
 import sash
 from sash.plans.explaining import work
@@ -220,3 +220,114 @@ def test_the_estimate_of_work(windows: list[tuple[int, int]], technique: Any) ->
     assert cost is not None
     assert cost.shared / 2 <= together / rows <= cost.shared * 2
     assert cost.apart / 2 <= apart / rows <= cost.apart * 2
+
+
+class Twice(sash.Sum):
+    """Of integers it does not do as Sum does, which has a way of its own for them."""
+
+    def lower(p):
+        return 2 * (p.total + p.error)
+
+
+LATER = np.random.default_rng(3).normal(size=600)
+MANY = np.arange(600)
+CALLS: dict[str, tuple[dict[str, sash.Query], list[Any]]] = {
+    "compiled, and another is refused": (
+        {
+            "x": sash.query(sash.Max("x"), 100),
+            "longer": sash.query(sash.Max("x"), 300),
+            "y": sash.query(sash.Max("y"), 10),
+            "session": sash.query(sash.Sum("y"), sash.session("2i")),
+        },
+        [
+            ({"x": LATER, "y": MANY}, MANY),
+            ({"x": LATER + 100.0, "y": MANY + 0.5}, MANY + 600),
+            ({"x": LATER[:3], "y": MANY[:3]}, MANY[:3] + 600),
+        ],
+    ),
+    "a sum overflows beside a mean": (
+        {"s": sash.query(sash.Sum(), 4), "m": sash.query(sash.Mean(), 4)},
+        [([1, 2, 3, 4, 5, 6], None), ([7, 8, 2**62, 2**62, 2**62, 9], None), ([10], None)],
+    ),
+    "objects with two options": (
+        {
+            "a": sash.query(sash.ApproxQuantile(q=0.5), sash.last(4, every=2)),
+            "b": sash.query(sash.ApproxQuantile(q=0.9), sash.last(4, every=2)),
+        },
+        [([1.0, 2.0, 3.0, 4.0], None)],
+    ),
+    "text among numbers": (
+        {"a": sash.query(sash.Max(), sash.last(2, every=2)), "b": sash.query(sash.Max(), 2)},
+        [([1.5, 2.5], None), (["a", "b"], None), ([3.5, 1.0], None)],
+    ),
+    "times": (
+        {"a": sash.query(sash.Max(), 2), "b": sash.query(sash.MinCount(), 3)},
+        [
+            (pa.array([1, 5, 2], pa.timestamp("us")), None),
+            (pa.array([4], pa.timestamp("us")), None),
+        ],
+    ),
+    "one window, two sizes at least": (
+        {"a": sash.query(sash.Sum(), 3), "b": sash.query(sash.Sum(), 3, min_size=2)},
+        [([1.0, 2.0, 3.0], None), (LATER, None)],
+    ),
+    "truths, and then nothing": (
+        {"a": sash.query(sash.Max(), 2), "b": sash.query(sash.Count(), 3)},
+        [([True, False], None), ([], None), ([None], None), ([True], None)],
+    ),
+    "rows are counted from a query's first": (
+        {"a": sash.query(sash.LongestRise(), 3), "b": sash.query(sash.LongestRise(), 5)},
+        [([5.0] * 8, None), ([1.0, 2.0], None)],
+    ),
+    "a subclass that sums otherwise": (
+        {
+            "a": sash.query(sash.Sum(), sash.last(4, every=2)),
+            "b": sash.query(Twice(), sash.last(4, every=2)),
+        },
+        [([2**33, -(2**33), 3, 4, 2**33, 2**33], None)],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_as_alone(case: str) -> None:
+    assert_same_calls(*CALLS[case])
+
+
+def test_rows_that_wait_are_such_as_can_go_in() -> None:
+    queries = {"a": sash.query(sash.Mean("x"), 2)}
+    calls = [
+        ({"x": ["?"], "z": [1]}, [0]),
+        ({"x": [1], "z": [3]}, [10]),
+        ({"x": [2], "z": [4]}, [20]),
+    ]
+    plan = assert_same_calls(queries, calls, lateness="5i")
+    plan.add("z", sash.query(sash.Max("z"), 2))
+    found = plan.push_many({"x": [3], "z": [5]}, [30])
+    assert (list(found["a"]), list(found["z"])) == ([1.5], [4])
+
+
+def test_a_new_query_is_of_its_own_types() -> None:
+    queries = {f"q{n}": sash.query(sash.Sum(), sash.last(n, every=2)) for n in (4, 6)}
+    plan = sash.share(queries)
+    plan.push_many(LATER)
+    plan.add("new", sash.query(sash.Sum(), sash.last(2, every=2)))
+    assert plan.push_many([2**53, 1])["new"] == [2**53 + 1]
+
+
+def test_what_nobody_asks_for_leaves() -> None:
+    plan = sash.share({"a": sash.query(sash.Last(), sash.tumbling("10i"), min_size=2)})
+    for at in range(0, 3000, 100):
+        plan.push_many([1.0, 2.0], [at, at + 50])
+    (group,) = plan._shared.groups
+    assert len(group.slices.rows) <= 3
+    assert len(group.payload) <= 3
+
+
+def test_a_query_whose_first_rows_are_refused() -> None:
+    plan = sash.share({"a": sash.query(sash.Max("x"), 2), "b": sash.query(sash.Max("z"), 2)})
+    with pytest.raises(ValueError, match="no column 'z'"):
+        plan.push_many({"x": [1.0]})
+    plan.remove("b")
+    assert plan.push_many({"x": [1.0]}) == {"a": [1.0]}
+    assert plan.explain().startswith("1 query,")

@@ -47,8 +47,9 @@ class Telling(Standing):
 
     def bind(self, *types: Any) -> Monoid:
         found = self.of.bind(*types)
-        fields = dict(found.fields or ())
-        text = f"def lower(p):\n    return ({', '.join(f'p.{name}' for name in fields)},)\n"
+        fields = None if found.fields is None else dict(found.fields)
+        each = "p" if fields is None else f"({', '.join(f'p.{name}' for name in fields)},)"
+        text = f"def lower(p):\n    return {each}\n"
         lower = _written(text, "lower")
         return replace(
             found,

@@ -226,15 +226,18 @@ def _makes(kind: type[Operator]) -> tuple[Any, ...]:
     return tuple(kind.functions[name] for name in ("identity", "lift", "combine"))
 
 
-def partial_key(leaf: Operator) -> tuple[Any, ...]:
-    """Operators of one key have the same partials: they differ in what `lower` makes of them."""
-    made = _makes(type(leaf))
-    asked = {name for function in made for name in _keywords(function)}
-    options = tuple((k, repr(leaf.options[k])) for k in sorted(asked) if k in leaf.options)
-    return (made, options, leaf.columns, leaf.takes)
+def partial_key(leaf: Operator, types: Sequence[Any]) -> tuple[Any, ...]:
+    """Operators of one key have the same partials: they differ in what `lower` makes of them.
+
+    Where the answer is what stands in a row, they do not differ in that either.
+    """
+    monoid = leaf.bind(*types)
+    names = ("identity", "lift", "combine", *(["lower"] if monoid.takes else []))
+    made = tuple(_settled(monoid.functions[name]) for name in names)
+    return made, monoid.fields, leaf.columns, monoid.takes
 
 
-def _keywords(function: Any) -> tuple[str, ...]:
-    code = function.__code__
-    names: tuple[str, ...] = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
-    return names
+def _settled(function: Any) -> tuple[Any, ...]:
+    """A function, and the options that it is settled with."""
+    options = function.__kwdefaults__ or {}
+    return function.__code__, tuple((name, repr(options[name])) for name in sorted(options))

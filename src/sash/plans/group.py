@@ -21,13 +21,12 @@ from sash.aggregators.ranges import checked_ranges
 from sash.aggregators.registry import for_operator
 from sash.aggregators.rings import flatten, option_names, settings
 from sash.aggregators.running import Job, check, types_of
-from sash.aggregators.sources import may_raise
 from sash.operators.base import Operator
 from sash.operators.partials import Merging, Telling
-from sash.operators.serving import partial_key
 from sash.plans.asked import AtRows, Came, Shared
 from sash.plans.lines import Array, Line
 from sash.plans.steps import EachRow, Slices, Steps
+from sash.windows.batches import take
 
 
 @dataclass
@@ -40,15 +39,16 @@ class Ran:
     rings: Any
     state: Any
     open_slice: Any
-    leaf: Leaf
+    leaf: Leaf | None
     answers: dict[tuple[Operator, Shared], LeafAnswers]
 
 
 class Group:
     """Operators of one partial, and the slices that it is kept in."""
 
-    def __init__(self, slices: Slices | EachRow, more: bool) -> None:
-        """more: whether it may be asked of more windows than it is to begin with."""
+    def __init__(self, slices: Slices | EachRow, partial: tuple[Any, ...], more: bool) -> None:
+        """partial: what tells its partials from others; more: whether there may be more windows."""
+        self.partial = partial
         self.asks: dict[Operator, list[Shared]] = {}
         """The operators, which have the same partials, and the windows that each is asked of."""
         self.slices = slices
@@ -64,13 +64,10 @@ class Group:
         self.nulls: Line | None = None
         """Before each slice, how many values were null; None while none was."""
         self.null_count = 0
+        self.like: Leaf | None = None
+        """The columns of the last rows, without any."""
         self.payload: list[tuple[int, int, list[Column]]] = []
         """Of rows that answers may be taken from: the first, the end, and their columns."""
-
-    @property
-    def partial(self) -> tuple[Any, ...]:
-        """What tells its partials from others."""
-        return partial_key(self.first)
 
     def takes_more(self, sliced: bool) -> bool:
         """Whether it may be asked of more windows of a kind."""
@@ -100,7 +97,7 @@ class Group:
     def for_show(self) -> Group:
         """One of the same questions, that can be asked more without this one's knowing."""
         slices = EachRow(0) if isinstance(self.slices, EachRow) else Slices(self.slices.technique)
-        found = Group(slices, self.more)
+        found = Group(slices, self.partial, self.more)
         found.chosen = self.chosen
         found.ask([(op, window) for op, windows in self.asks.items() for window in windows])
         return found
@@ -135,43 +132,45 @@ class Group:
             return None
         return checked_ranges({window.size for window in windows})
 
-    @property
-    def may_stop(self) -> bool:
-        """Whether an error can end the loop half-way."""
-        if self.kept is None or not self.kept.monoid.fixed_width:
-            return True
-        return any(may_raise(each.bind_leaves(self.types)) for each in self.asks)
-
     # Rows
 
     def leaf(self, columns: dict[str, Column]) -> Leaf:
         """The columns that are read, of the types that partials are made of."""
         (found,), _ = read_leaves(columns, self.first)
+        inputs = tuple(map(as_read, found.inputs))
         if self.told:
-            found = replace(found, inputs=tuple(map(cast, found.inputs, self.types[0])))
-        return found
+            inputs = tuple(map(_fitting, inputs, self.types[0]))
+        return replace(found, inputs=inputs)
 
     def run(self, columns: dict[str, Column], came: Came, steps: Steps) -> Ran:
         """The answers that are due; nothing is settled before `commit`."""
-        leaf = self.leaf(columns)
+        leaf = self.leaf(columns) if came.rows else self.like
         ran = Ran(self.kept, self.types, self.told, None, None, None, leaf, {})
-        if not self.told and came.rows:
-            self._settle(ran)
-        if ran.kept is None:
+        if leaf is None:  # no row has ever come
             return ran
-        answers = self._loop(ran, ran.kept, came, steps)
-        self._tell_empty(ran, came, steps, answers)
-        if leaf.operator.takes:
-            self._take(ran, came, answers)
-        ran.answers = self._lowered(ran, steps, answers)
+        if not self.told and came.rows:
+            self._settle(ran, leaf)
+        try:
+            self._answer(ran, leaf, came, steps)
+        except BaseException:
+            self.undo(ran)
+            raise
         return ran
 
-    def _settle(self, ran: Ran) -> None:
+    def _answer(self, ran: Ran, leaf: Leaf, came: Came, steps: Steps) -> None:
+        assert ran.kept is not None
+        answers = self._loop(ran, leaf, ran.kept, came, steps)
+        self._tell_empty(leaf, came, steps, answers)
+        if leaf.operator.takes:
+            self._take(came, answers)
+        ran.answers = self._lowered(ran, leaf, steps, answers)
+
+    def _settle(self, ran: Ran, leaf: Leaf) -> None:
         """With the first values it is known what partials are made of; nulls alone do not tell."""
-        types = types_of([ran.leaf])
+        types = types_of([leaf])
         if ran.kept is None or types != ran.types:
             monoid = self.first.bind_leaves(types)
-            check([ran.leaf], monoid)
+            check([leaf], monoid)
             ran.types = types
             module = for_operator(self.algorithm, self.first)
             known = self._known_ranges()
@@ -180,19 +179,19 @@ class Group:
             ran.kept = Kept(module, monoid, settings(module, self.first, options))
             for _ in range(self.slices.closed - self.slices.left):
                 ran.kept.insert(monoid.identity())
-        ran.told = all(tells_type(c) for c in ran.leaf.inputs)
+        ran.told = all(tells_type(c) for c in leaf.inputs)
 
-    def _loop(self, ran: Ran, kept: Kept, came: Came, steps: Steps) -> LeafAnswers:
+    def _loop(self, ran: Ran, leaf: Leaf, kept: Kept, came: Came, steps: Steps) -> LeafAnswers:
         """What the loop answers, in its order."""
         loop = "share_one" if steps.one else "share"
         told = [steps.upto, steps.closes, steps.leaving, steps.first, steps.reach]
         held = kept.held()
-        leaf = replace(ran.leaf, operator=self.looped)
+        leaf = replace(leaf, operator=self.looped)
         compiles = kept.monoid.fixed_width and (came.rows >= FEW_ROWS or kept.in_arrays)
         if compiles:
             job = Job(kept.algorithm, self.looped, [leaf], came.before)
             kept.to_arrays(job.code, max(steps.room, held))
-            ran.rings = kept.copied() if self.may_stop else tuple(kept.rings)
+            ran.rings = kept.copied()  # as others may fail, too
             ran.open_slice = self._open_arrays(job, kept)
             out, (answers,) = job.outputs(len(steps.reach))
             rest = (ran.open_slice, steps.begun, *told, out)
@@ -208,11 +207,7 @@ class Group:
         answers.objects = [None] * len(steps.reach)
         rest = (ran.open_slice, steps.begun, *(each.tolist() for each in told), answers.objects)
         run = getattr(bind(kept.algorithm, monoid), loop)
-        try:
-            ran.state = run(ran.rings, kept.state, rows, *rest)
-        except BaseException:
-            self.undo(ran)
-            raise
+        ran.state = run(ran.rings, kept.state, rows, *rest)
         return answers
 
     def undo(self, ran: Ran) -> None:
@@ -236,17 +231,12 @@ class Group:
             return list(given)
         return [as_partial(kept.monoid, [array[0].item() for array in given])]
 
-    def vet(self, leaf: Leaf) -> None:
-        """Refuse rows that could not go in when their turn comes."""
-        types = self.types if self.told else types_of([leaf])
-        check([leaf], self.first.bind_leaves(types))
-
     # Nulls, payloads, answers
 
-    def _tell_empty(self, ran: Ran, came: Came, steps: Steps, answers: LeafAnswers) -> None:
+    def _tell_empty(self, leaf: Leaf, came: Came, steps: Steps, answers: LeafAnswers) -> None:
         """Answers for no value at all are such, whatever the partial is."""
         empty = np.zeros(answers.count, bool)
-        mask = ran.leaf.valid
+        mask = leaf.valid
         if mask is not None or self.nulls is not None:
             missing = np.zeros(came.rows, np.int64) if mask is None else np.cumsum(~mask)
             missing = self.null_count + np.concatenate([[0], missing])
@@ -262,7 +252,7 @@ class Group:
         found[old] = 0 if self.nulls is None else self.nulls.at(places[old])
         return found
 
-    def _take(self, ran: Ran, came: Came, answers: LeafAnswers) -> None:
+    def _take(self, came: Came, answers: LeafAnswers) -> None:
         """Answers that are rows: what stands there, also if it came earlier."""
         if answers.objects is not None:
             answers.there = np.array([row is not None for row in answers.objects], bool)
@@ -279,7 +269,7 @@ class Group:
         return [[value for part in each for value in part] for each in zip(*found, strict=True)]
 
     def _lowered(
-        self, ran: Ran, steps: Steps, answers: LeafAnswers
+        self, ran: Ran, leaf: Leaf, steps: Steps, answers: LeafAnswers
     ) -> dict[tuple[Operator, Shared], LeafAnswers]:
         """The answers to each question."""
         numbers = dict(zip(self.slices.windows, (due.numbers for due in steps.due), strict=True))
@@ -288,16 +278,17 @@ class Group:
         found = {}
         for operator, windows in self.asks.items():
             each = [numbers[window] for window in windows]
-            lowered = self._lower(ran, operator, answers.take(np.concatenate(each)))
+            told = answers.take(np.concatenate(each))
+            lowered = self._lower(ran, replace(leaf, operator=operator), told)
             ends = np.cumsum([len(some) for some in each])
             for window, some, end in zip(windows, each, ends.tolist(), strict=True):
                 found[operator, window] = lowered.take(np.arange(end - len(some), end))
         return found
 
-    def _lower(self, ran: Ran, operator: Operator, told: LeafAnswers) -> LeafAnswers:
+    def _lower(self, ran: Ran, leaf: Leaf, told: LeafAnswers) -> LeafAnswers:
         """What an operator makes of partials."""
+        operator = leaf.operator
         monoid = operator.bind_leaves(ran.types)
-        leaf = replace(ran.leaf, operator=operator)
         if told.objects is not None:
             found = LeafAnswers(leaf, monoid, told.count)
             empty = np.array([each is None for each in told.objects], bool)
@@ -333,14 +324,20 @@ class Group:
 
     # Making it so
 
-    def commit(self, came: Came, steps: Steps, ran: Ran) -> None:
+    def commit(self, came: Came, ran: Ran) -> None:
         """The rows are in. The slices are settled already."""
-        self._keep_nulls(came, ran.leaf.valid)
-        if ran.leaf.operator.takes and came.rows:
-            self.payload.append((came.before, came.end, [c for _, c in ran.leaf.payload]))
-            self.payload = [each for each in self.payload if each[1] > self.slices.oldest]
-        if ran.kept is None:
+        leaf = ran.leaf
+        if leaf is None or ran.kept is None:
             return
+        self._keep_nulls(came, leaf.valid)
+        if leaf.operator.takes and came.rows:
+            self.payload.append((came.before, came.end, [c for _, c in leaf.payload]))
+            self.payload = [each for each in self.payload if each[1] > self.slices.oldest]
+        if came.rows:
+            none = np.zeros(0, np.int64)
+            payload = tuple((name, take(c, none)) for name, c in leaf.payload)
+            inputs = tuple(take(c, none) for c in leaf.inputs)
+            self.like = Leaf(leaf.operator, inputs, payload)
         if self.chosen is None:
             self.chosen = self.algorithm
         self.kept, self.types, self.told = ran.kept, ran.types, ran.told
@@ -364,3 +361,19 @@ class Group:
         self.nulls.append(missing[np.maximum(begins - came.before, 0)])
         self.nulls.forget_before(self.slices.left)
         self.null_count = int(missing[-1])
+
+
+def as_read(given: Column) -> Column:
+    """Times are compared as what they are, not as numbers."""
+    return Column(given.source, given.kind, None, None) if given.is_time else given
+
+
+def _fitting(given: Column, dtype: np.dtype[Any]) -> Column:
+    """A column of the type that partials are made of; refused if it is of another."""
+    if dtype.kind != "O" and not tells_type(given):
+        count = len(given)
+        return Column(given.source, given.kind, np.zeros(count, dtype), np.zeros(count, bool))
+    if dtype.kind != "O" and given.numbers is None:
+        kind = getattr(given.source, "type", "others")
+        raise TypeError(f"this plan holds {dtype} values and was given {kind}.")
+    return cast(given, dtype)

@@ -59,7 +59,7 @@ class Line:
 
     def forget_from(self, place: int) -> None:
         """Those from this place on have never come."""
-        self._end = self._begin + max(place - self.first, 0)
+        self._end = min(self._end, self._begin + max(place - self.first, 0))
 
     def forget_before(self, place: int) -> None:
         """Those before this place are not asked for again."""

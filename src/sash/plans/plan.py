@@ -16,7 +16,7 @@ from sash.plans.slicing import TECHNIQUES, Technique
 from sash.windows import cutting
 from sash.windows.batches import Batch
 from sash.windows.definitions import definition
-from sash.windows.engine import Given
+from sash.windows.engine import Engine, Given
 from sash.windows.giving import Giver
 from sash.windows.keys import Keys
 from sash.windows.ordering import Ordering
@@ -62,6 +62,8 @@ class Plan:
         self._shared = Shares(slicing)
         self._alone: dict[str, Alone] = {}
         """Queries whose windows cannot be shared."""
+        self._vetting: dict[str, Engine] = {}
+        """With lateness, what knows for each query which rows can go in."""
         self._givers: dict[str, Giver] = {}
         self._stamps = Stamps(ANY, {"lateness": self.lateness})
         self._order = None if lateness is None else Ordering(amount(self.lateness))
@@ -118,6 +120,8 @@ class Plan:
             least=query.min_size,
             keyed=False,
         )
+        if self._order is not None:
+            self._vetting[name] = Alone(query).engine
         self.queries[name] = query
         self._reader.settle(list(self.queries.values()))
 
@@ -126,6 +130,7 @@ class Plan:
         if name not in self.queries:
             raise KeyError(f"there is no query {name!r}; there are {', '.join(self.queries)}.")
         del self.queries[name], self._givers[name]
+        self._vetting.pop(name, None)
         if self._alone.pop(name, None) is None:
             self._shared.remove(name)
         self._reader.settle(list(self.queries.values()))
@@ -204,12 +209,8 @@ class Plan:
         newest = self._newest
         if ready.rows and ready.times is not None:
             newest = max(newest, int(ready.times[-1]))
+        alone = {name: each.run(ready, now, finish) for name, each in self._alone.items()}
         ran = self._shared.run(ready, self._newest, now, finish)
-        try:
-            alone = {name: each.run(ready, now, finish) for name, each in self._alone.items()}
-        except BaseException:
-            self._shared.undo(ran)
-            raise
         self._shared.commit(ran)
         for each in self._alone.values():
             each.commit()
@@ -225,9 +226,8 @@ class Plan:
     def _vet(self, batch: Batch) -> None:
         """Rows that wait must be such as can go in when their turn comes."""
         if batch.rows:
-            self._shared.vet(batch)
-            for each in self._alone.values():
-                each.engine.vet(batch)
+            for engine in self._vetting.values():
+                engine.vet(batch)
 
     def _check_clock(self) -> None:
         """All windows must be such as the rows' times are for."""
@@ -241,7 +241,7 @@ class Plan:
                 f"the row at {self._stamps.one(int(times[0]))} comes after time was advanced to "
                 f"{self.watermark}; give lateness=… for rows that are late."
             )
-        back = np.flatnonzero(np.diff(times, prepend=max(self._newest, int(times[0]) - 1)) < 0)
+        back = np.flatnonzero(np.diff(times) < 0) + 1
         first = int(times[0]) < self._newest
         if first or len(back):
             row = 0 if first else int(back[0])
@@ -279,7 +279,8 @@ class _Front(Reader):
         self.names |= {name for leaf in self.op.leaves for name in leaf.columns}
 
     def _without_keys(self, named: dict[str, Column]) -> dict[str, Column]:
-        if not all(leaf.columns for leaf in self.op.leaves):
+        # Rows that wait may be seen by queries that come while they do.
+        if self.ordered or not all(leaf.columns for leaf in self.op.leaves):
             return named
         found = {name: given for name, given in named.items() if name in self.names}
         return found or named  # what is missing is told by who reads it

@@ -14,7 +14,7 @@ from sash.aggregators.columns import leaves as read_leaves
 from sash.operators.base import Operator
 from sash.operators.serving import SERVING, partial_key, sharing
 from sash.plans.asked import Asked, AtRows, Came, Counted, Shared, Timed
-from sash.plans.group import Group, Ran
+from sash.plans.group import Group, Ran, as_read
 from sash.plans.lines import Line
 from sash.plans.queries import Query
 from sash.plans.slicing import Technique
@@ -24,6 +24,7 @@ from sash.windows.answers import Found
 from sash.windows.batches import Batch
 from sash.windows.definitions import Definition, Last
 from sash.windows.engine import Given
+from sash.windows.payload import answers_numbers
 
 NOTHING = np.zeros(0, np.int64)
 
@@ -57,6 +58,8 @@ def kind_of(query: Query) -> type[Shared] | None:
     window, shape = query.window, query.shape
     if not isinstance(window, Last) or window.closed != "right" or query.min_size < 1:
         return None
+    if any(answers_numbers(leaf) for leaf in query.operator.leaves):
+        return None  # of rows, which are counted from the first that a query sees
     if shape.trigger == cutting.AT_ENDS:
         return Timed if shape.size == cutting.TIME else None
     if shape.trigger != cutting.AT_ROWS:
@@ -106,7 +109,7 @@ class Shares:
             leaves = [(again[id(group)], operator) for group, operator in each.leaves]
             found.asking[name] = Asking(each.query, each.window, leaves)
         found.waiting = dict(self.waiting)
-        found.arrange(lambda leaf: "f")
+        found.arrange(lambda leaf: (np.dtype("float64"),) * max(leaf.inputs, 1))
         return found
 
     # Arranging
@@ -114,54 +117,54 @@ class Shares:
     def _arrange(self, batch: Batch) -> list[str]:
         """Find who answers the queries that wait; now it is known what columns hold."""
         arranged = list(self.waiting)
-        self.arrange(lambda leaf: _kind(batch, leaf))
+        self.arrange(lambda leaf: _types(batch, leaf))
         return arranged
 
-    def arrange(self, kind: Callable[[Operator], str]) -> None:
-        """Find who answers the queries that wait. kind: of numbers that an operator reads."""
+    def arrange(self, types: Callable[[Operator], tuple[Any, ...]]) -> None:
+        """Find who answers the queries that wait. types: of the columns that an operator reads."""
+        asking: dict[str, Asking] = {}
         windows: dict[tuple[Definition, int], Shared] = {}
         wanted: dict[tuple[bool, Any], list[Operator]] = {}
         for name, query in self.waiting.items():
             shared = kind_of(query)
             assert shared is not None
-            key = query.window, query.min_size
+            key = query.window, query.min_size if shared is Timed else 1
             if key not in windows:
                 windows[key] = shared(query.shape, query.min_size, self.came)
-            self.asking[name] = Asking(query, windows[key], [])
+            asking[name] = Asking(query, windows[key], [])
             for leaf in query.operator.leaves:
                 wanted.setdefault((shared.sliced, leaf.columns), []).append(leaf)
-        stands = {
-            (where, leaf): stand
-            for where, leaves in wanted.items()
-            for leaf, stand in zip(leaves, self._standing(where[0], leaves, kind), strict=True)
-        }
-        asks: dict[tuple[bool, Any], list[tuple[Operator, Shared]]] = {}
-        for name, query in self.waiting.items():
-            asking = self.asking[name]
-            sliced = asking.window.sliced
-            for leaf in query.operator.leaves:
-                stand = stands[(sliced, leaf.columns), leaf]
-                asks.setdefault((sliced, partial_key(stand)), []).append((stand, asking.window))
-        made = {key: self._group(*key, questions) for key, questions in asks.items()}
-        for name, query in self.waiting.items():
-            asking = self.asking[name]
-            sliced = asking.window.sliced
-            for leaf in query.operator.leaves:
-                stand = stands[(sliced, leaf.columns), leaf]
-                asking.leaves.append((made[sliced, partial_key(stand)], stand))
+        stands: dict[Any, tuple[Operator, Any]] = {}
+        for where, leaves in wanted.items():
+            found = self._standing(where[0], leaves, types(leaves[0]))
+            for leaf, stand in zip(leaves, found, strict=True):
+                stands[where, leaf] = stand, (where[0], partial_key(stand, types(leaf)))
+        questions: dict[tuple[bool, Any], list[tuple[Operator, Shared]]] = {}
+        for each in asking.values():
+            for leaf in each.query.operator.leaves:
+                stand, key = stands[(each.window.sliced, leaf.columns), leaf]
+                questions.setdefault(key, []).append((stand, each.window))
+        groups = {key: self._group(*key, asked) for key, asked in questions.items()}
+        for each in asking.values():
+            for leaf in each.query.operator.leaves:
+                stand, key = stands[(each.window.sliced, leaf.columns), leaf]
+                each.leaves.append((groups[key], stand))
+        self.asking |= asking
         self.waiting = {}
 
     def _standing(
-        self, sliced: bool, leaves: list[Operator], kind: Callable[[Operator], str]
+        self, sliced: bool, leaves: list[Operator], types: tuple[Any, ...]
     ) -> list[Operator]:
         """What stands in for operators over the same column, in as few partials."""
-        numbers = kind(leaves[0])
-        known = [self._known(sliced, each, numbers) for each in leaves]
+        kind = str(np.dtype(types[0]).kind)
+        known = [self._known(sliced, each, kind, types) for each in leaves]
         rest = [each for each, there in zip(leaves, known, strict=True) if there is None]
-        found = iter(sharing(rest, numbers))
+        found = iter(sharing(rest, kind))
         return [next(found) if there is None else there for there in known]
 
-    def _known(self, sliced: bool, leaf: Operator, kind: str) -> Operator | None:
+    def _known(
+        self, sliced: bool, leaf: Operator, kind: str, types: tuple[Any, ...]
+    ) -> Operator | None:
         """What stands in for an operator in a group that there is and may be asked more."""
         stands = [leaf]
         stands += [
@@ -170,7 +173,7 @@ class Shares:
             if kind in kinds and type(leaf) in way
         ]
         open_to = {group.partial for group in self.groups if group.takes_more(sliced)}
-        return next((each for each in stands if partial_key(each) in open_to), None)
+        return next((each for each in stands if partial_key(each, types) in open_to), None)
 
     def _group(self, sliced: bool, partial: Any, questions: list[tuple[Operator, Shared]]) -> Group:
         """A group for these questions: one that there is, or a new one."""
@@ -179,19 +182,12 @@ class Shares:
         if group is None:
             # One that comes later may be followed by others, whose ranges are not known.
             slices = Slices(self.technique) if sliced else EachRow(self.came)
-            group = Group(slices, more=self.came > 0)
+            group = Group(slices, partial, more=self.came > 0)
             self.groups.append(group)
         group.ask(questions)
         return group
 
     # Rows
-
-    def vet(self, batch: Batch) -> None:
-        """Refuse rows that could not go in when their turn comes."""
-        for group in self.groups:
-            group.vet(group.leaf(batch.columns))
-        for query in self.waiting.values():
-            read_leaves(batch.columns, query.operator)
 
     def run(self, batch: Batch, newest: int, now: int, finish: bool) -> Outcome:
         """Rows come, in order, and then the time `now`; nothing is settled before `commit`."""
@@ -211,8 +207,6 @@ class Shares:
         came = found.came
         windows = {id(each.window): each.window for each in self.asking.values()}
         asked = {key: window.ask(came, self.times) for key, window in windows.items()}
-        # Those that an error can end go first: what cannot fail changes its windows in place.
-        self.groups.sort(key=lambda group: not group.may_stop)
         for group in self.groups:
             own = [asked[id(window)] for window in group.slices.windows]
             found.steps.append(group.slices.steps(came, own, self.times))
@@ -243,7 +237,7 @@ class Shares:
         came = found.came
         for group, steps, ran in zip(self.groups, found.steps, found.ran, strict=True):
             group.slices.commit(came, steps)
-            group.commit(came, steps, ran)
+            group.commit(came, ran)
         for asking in self.asking.values():
             asking.window.commit(came)
         measuring = [
@@ -263,7 +257,9 @@ def _given(asking: Asking, by_group: dict[int, tuple[Steps, Ran]]) -> Given:
         due = steps.due[group.slices.windows.index(asking.window)]
         answers = ran.answers.get((operator, asking.window))
         if answers is not None:
-            leaves.append(answers)
+            # Those for too few rows are hidden, which others are not to see.
+            several = asking.query.min_size > 1
+            leaves.append(answers.take(np.arange(answers.count)) if several else answers)
     if not leaves:
         return _none(asking.query)
     asked: Asked = due.asked
@@ -275,10 +271,9 @@ def _none(query: Query) -> Given:
     return Given(Found(query.operator, None, []), NOTHING, NOTHING, None, NOTHING)
 
 
-def _kind(batch: Batch, leaf: Operator) -> str:
-    """The kind of numbers that an operator reads; "O" if it is none, or not known yet."""
+def _types(batch: Batch, leaf: Operator) -> tuple[Any, ...]:
+    """The types of the columns that an operator reads; object where they are not known yet."""
     (found,), _ = read_leaves(batch.columns, leaf)
-    given = found.inputs[0]
-    if given.numbers is None or not tells_type(given):
-        return "O"
-    return str(given.numbers.dtype.kind)
+    return tuple(
+        each.dtype if tells_type(each) else np.dtype(object) for each in map(as_read, found.inputs)
+    )

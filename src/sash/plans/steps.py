@@ -257,8 +257,10 @@ def _leaving(
         return leaving
     if len(at) == 1:
         known = np.minimum(np.maximum(places[0], left), full[at[0]])
-        gone = np.diff(known, prepend=left)
-        np.add.at(leaving, at[0], gone)
+        # What nobody asks for leaves all the same: answers for too few rows are none.
+        first = max(min(floors[0] if not len(known) else int(known[0]), int(full[0])), left)
+        leaving[0] = first - left
+        np.add.at(leaving, at[0], np.diff(np.maximum(known, first), prepend=first))
         return leaving
     looked = np.arange(0, steps, TIDYING)
     needed = full[looked]
