@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from spark.engines import Asked, on_stream, rows_of
+from spark.some_rows import some_rows
 
 import sash
 
@@ -101,3 +105,72 @@ def test_refused(rows: DataFrame, windows: Any, sentence: str) -> None:
 def test_one_window_as_a_dict_is_one_window(rows: DataFrame) -> None:
     found = sash.spark.sliding(rows, {"last": "1h"}, AGGS, by="k", order_by="ts")
     assert found.columns == [*rows.columns, *AGGS]
+
+
+# On a stream
+
+
+@pytest.fixture
+def few_shards(settings: Callable[..., None]) -> None:
+    settings(**{"spark.sql.shuffle.partitions": 2})
+
+
+ON_A_STREAM = {
+    "rows": ({"3": 3, "9i": "9i"}, {}),
+    "some rows": ({"third": sash.last(5, every=3), "9i": "9i"}, {}),
+    "slices": ({"a": sash.last("9i", every="6i"), "b": sash.tumbling("4i")}, {}),
+    "windows": ({"a": sash.last("9i", every="6i"), "b": sash.session("2i")}, {}),
+    "early": ({"a": sash.last("9i", every="6i"), "b": sash.session("2i")}, {"emit": "early"}),
+}
+NUMBERS = {"n": sash.Count(), "total": sash.Sum("x"), "hi": sash.Max("f")}
+FULL = pytest.mark.full
+
+
+@pytest.mark.usefixtures("few_shards")
+@pytest.mark.parametrize(
+    "kind",
+    ["some rows", "slices", *(pytest.param(k, marks=FULL) for k in ("rows", "windows", "early"))],
+)
+def test_a_stream_answers_as_a_batch_does(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+    """The last row is only there to end what is before it."""
+    windows, options = ON_A_STREAM[kind]
+    table = some_rows(70)
+    asked = Asked(windows, NUMBERS, by=("k",), order_by=("t", "id"))
+    found = on_stream(spark, table, asked, tmp_path, lateness="12i", **options)
+    if options:  # of each window the last that was said, if it was not taken back
+        found.sort(key=lambda row: row.pop("version"))
+        named = ("window", "k", "window_start", "window_end")
+        last = {tuple(row[name] for name in named): row for row in found}
+        end = max(row["window_end"] for row in found) - 500
+        found = [row for row in last.values() if row["n"] and row["window_end"] < end]
+    df = spark.createDataFrame(table)
+    expected = rows_of(
+        sash.spark.sliding(
+            df, windows, NUMBERS, by="k", order_by=("t", "id"), lateness="12i", **options
+        ).toArrow()
+    )
+    if options:
+        assert {row.pop("version") for row in expected} == {1}
+    assert sorted(map(repr, found)) == sorted(map(repr, expected))
+
+
+def test_a_stream_keeps_rows_once(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Slices are of a width that all windows are made of, and `explain` tells."""
+    rows = spark.readStream.schema("k string, t bigint, x bigint, f double").parquet(str(tmp_path))
+    options: Any = {"by": "k", "order_by": "t", "lateness": "9i"}
+    sash.spark.explain(rows, ON_A_STREAM["slices"][0], NUMBERS, **options)
+    told = capsys.readouterr().out
+    assert "a           last('9i', every='6i'), kept by" in told
+    assert "before the shuffle, of 1 steps" in told
+    assert "rows are sent, kept and logged once, for all windows" in told
+
+
+def test_windows_that_order_ties_otherwise(spark: SparkSession, tmp_path: Path) -> None:
+    rows = spark.readStream.schema("k string, t bigint, x bigint, end boolean")
+    windows = {"a": sash.tumbling("5i"), "b": sash.punctuated("end")}
+    with pytest.raises(ValueError, match="'a' and 'b' read other columns"):
+        sash.spark.sliding(
+            rows.parquet(str(tmp_path)), windows, {"s": sash.Sum("x")}, by="k", order_by="t"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,8 +14,8 @@ from cases import Affine
 
 import sash
 from sash.aggregators.saving import SavedError
-from sash.windows import cutting
 from sash.windows.definitions import definition
+from sash.windows.questions import Question
 from sash.windows.segments import Segment
 from sash.windows.shard import Asked, FailedRowError, Shard
 
@@ -39,6 +39,17 @@ WINDOWS = {
     "up to a mark": sash.punctuated("mark", marks="end"),
     "session": sash.session("2i"),
     "policy": sash.slide_while("total.n - old.n >= 4"),
+}
+SEVERAL = {
+    "rows": [5, "6i", sash.last(5, every=3), sash.last("4i", closed="left"), sash.delta("d", 5)],
+    "plain rows": [3, "9i"],
+    "windows": [
+        sash.last("9i", every="4i"),
+        sash.session("2i"),
+        sash.last(3, every="7i"),
+        sash.punctuated("mark"),
+        sash.tumbling("7i"),
+    ],
 }
 
 
@@ -128,19 +139,20 @@ def as_rows(stepped: Any, shard: Shard) -> Iterator[tuple[Any, ...]]:
     answers = [each if isinstance(each, list) else each.to_pylist() for each in told.answers]
     for i, row in enumerate(told.rows.tolist()):
         given = tuple(each[i] for each in answers)
-        if shard.shape.trigger in (cutting.AT_ROWS, cutting.AT_MARKS):
+        if shard.at_rows:
             columns = stepped.rows.columns
             mine = tuple(columns[name][row].as_py() for name in COLUMNS)
             yield "row", mine, given
         else:
             key = stepped.keys[0][i].as_py() if stepped.keys else None
-            yield "window", (key, int(told.since[i]), int(told.times[i])), given
+            which = () if told.of is None else (int(told.of[i]),)
+            yield "window", (key, int(told.since[i]), int(told.times[i]), *which), given
 
 
 def asked_for(window: Any, lateness: int | None, op: Any = OPERATOR, **options: Any) -> Asked:
+    several = window if isinstance(window, list) else [window]
     return Asked(
-        op,
-        definition(window),
+        tuple(Question(op, definition(each)) for each in several),
         keys=(pa.string(),),
         order=("d", "x", "y", "mark"),
         stored=COLUMNS if lateness is not None else ("x", "y", "mark", "d", "t"),
@@ -192,6 +204,39 @@ def test_stops(kind: str, lateness: int | None, op: Any) -> None:
         assert run.late == 0
         assert by_what(run.answers) == by_what(expected.answers), (kind, lateness, seed)
         assert run.answers
+
+
+def alone(asked: Asked, k: int) -> Asked:
+    """Only one of the windows."""
+    return replace(asked, questions=asked.questions[k : k + 1])
+
+
+@pytest.mark.parametrize("early", [False, True], ids=["final", "early"])
+@pytest.mark.parametrize("kind", SEVERAL)
+def test_several_windows_answer_as_each_does_alone(kind: str, early: bool) -> None:
+    rows = shuffled(drawn(150, 4), 12, 4)
+    asked = asked_for(SEVERAL[kind], 12, early=early)
+    run = Run(asked, 4)
+    singles = [Run(alone(asked, k), 4) for k in range(len(asked.questions))]
+    for at in range(0, 150, 10):
+        for each in (run, *singles):
+            each.feed(rows.slice(at, 10))
+            each.rebuild()
+    for each in (run, *singles):
+        each.feed(rows.slice(0, 0), FLUSH)
+    width = len(OPERATOR.leaves)
+    found = now(run)
+    for k, single in enumerate(singles):
+        wanted = now(single)
+        if run.shard.at_rows:
+            mine = {what: got[k * width : (k + 1) * width] for what, got in found.items()}
+            mine = {what: got for what, got in mine.items() if any(x is not None for x in got)}
+        else:
+            mine = {what[:-1]: got for what, got in found.items() if what[-1] == k}
+        assert mine == wanted
+        assert wanted
+    held = [single.shard.held() - single.shard.count() for single in singles]
+    assert max(held) <= run.shard.held() - run.shard.count() < sum(held)  # each row is held once
 
 
 def now(run: Run) -> dict[Any, Any]:

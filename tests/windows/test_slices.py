@@ -90,7 +90,7 @@ def runs(window: Any, op: Operator, lateness: int | None, **options: Any) -> tup
     plain = replace(
         asked_for(window, lateness, op, **options), order=("x", "y"), stored=("x", "y", "t")
     )
-    slices = Slices.of(op, Shape(definition(window)), SCHEMA)
+    slices = Slices.of(op, [Shape(definition(window))], SCHEMA)
     assert slices is not None
     names = tuple(slices.fields.names)
     cut: Asked = replace(
@@ -179,7 +179,7 @@ def test_slices_that_are_late_are_counted_by_their_rows() -> None:
     ],
 )
 def test_what_has_no_slices(op: Operator, window: Any) -> None:
-    assert Slices.of(op, Shape(definition(window)), SCHEMA) is None
+    assert Slices.of(op, [Shape(definition(window))], SCHEMA) is None
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_what_has_no_slices(op: Operator, window: Any) -> None:
     ],
 )
 def test_how_wide_slices_are(window: Any, width: int, offset: int) -> None:
-    grid = Grid.of(Shape(window))
+    grid = Grid.of([Shape(window)])
     assert grid is not None
     assert (grid.width, grid.offset) == (width, offset)
 

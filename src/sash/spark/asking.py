@@ -46,7 +46,7 @@ def told_of(
     rows = StructType([StructField(name, kind) for name, kind in types.items()])
     query = query_of(rows, Call(**arguments))
     if stream:
-        return list(explained_stream(query_of_stream(query, rows, shards=())))
+        return list(explained_stream(query_of_stream([query], rows, shards=())))
     return list(explained_unseen(query))
 
 

@@ -19,7 +19,7 @@ from sash.spark.reading import Call
 from sash.spark.series import Series
 from sash.spark.several import named_windows, queries_of
 from sash.spark.stream_query import StreamQuery
-from sash.spark.streams import stream_query
+from sash.spark.streams import stream_query, stream_query_of_several
 from sash.windows import cutting
 from sash.windows.explaining import shape_of
 
@@ -45,7 +45,9 @@ def explain(
     call = Call(window, aggs, by, order_by, lateness, idle, emit, columns, min_size, algorithm)
     windows = named_windows(window)
     if getattr(df, "isStreaming", False):
-        said = explained_stream(stream_query(df, call))
+        several = stream_query_of_several
+        asked = stream_query(df, call) if windows is None else several(df, call, windows)
+        said = explained_stream(asked)
     elif windows is not None:
         said = explained_several(df, call, windows, split)
     else:
@@ -97,7 +99,7 @@ def explained_unseen(query: Query) -> Iterator[tuple[str, str]]:
 def explained_stream(asked: StreamQuery) -> Iterator[tuple[str, str]]:
     """What is said on each topic, of a stream."""
     query = asked.query
-    yield from _asked(query)
+    yield from _asked(query) if not asked.names else _asked_of_several(asked)
     if query.lateness is None:
         late = "none may be: rows of a key come in order, and are answered at once"
     else:
@@ -140,6 +142,14 @@ def _asked(query: Query) -> Iterator[tuple[str, str]]:
     yield "window", f"{query.window!r}, {per}, in the order of {order}{ties}"
     yield "aggregates", ", ".join(f"{name} = {op!r}" for name, op in query.aggs.items())
     yield "algorithm", _algorithm(query)
+
+
+def _asked_of_several(asked: StreamQuery) -> Iterator[tuple[str, str]]:
+    """Of each window in turn, and of what they have in common."""
+    for name, query in zip(asked.names, asked.queries, strict=True):
+        yield name, f"{query.window!r}, kept by {query.chosen}"
+    yield from (each for each in _asked(asked.query) if each[0] == "aggregates")
+    yield "passes", "one: rows are sent, kept and logged once, for all windows"
 
 
 def _algorithm(query: Query) -> str:

@@ -20,7 +20,7 @@ from sash.spark.reading import Call, read_query
 from sash.spark.several import answers_of_several, below_one_another, named_windows, queries_of
 from sash.spark.sorting import in_order
 from sash.spark.starting import without_noise
-from sash.spark.streams import stream_answers, stream_query
+from sash.spark.streams import stream_answers, stream_query, stream_query_of_several
 from sash.spark.worker import HERE, answers_at_rows, windows_of
 
 ANSWERS = "__sash_answers"
@@ -93,10 +93,11 @@ def answers_of(rows: DataFrame, query: Query) -> DataFrame:
 def _several(df: DataFrame, call: Call, windows: dict[str, Any], split: Split) -> DataFrame:
     """Several windows, in one pass if no key has too many rows for it."""
     if getattr(df, "isStreaming", False):
-        raise ValueError(
-            "several windows of a stream are asked for one by one: call sliding for each of them."
-        )
+        return stream_answers(df, stream_query_of_several(df, call, windows))
     queries = queries_of(df, call, windows)
+    if call.emit == "early":  # there is one version of each answer
+        found = _several(df, replace(call, emit="every"), windows, split)
+        return found.withColumn(VERSION, F.lit(1).cast("bigint"))
     query, plan = plan_parts(df, next(iter(queries.values())), checked_split(split))
     if not plan.series and len({each.ties for each in queries.values()}) == 1:
         return answers_of_several(df, queries, plan)

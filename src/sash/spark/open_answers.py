@@ -39,4 +39,4 @@ def _open(asked: StreamQuery, log: pa.Table) -> pa.RecordBatch:
     log = log.sort_by([("number", "ascending"), ("piece", "ascending")])
     segments = list(segments_of(bytes(data.as_buffer()) for data in log["data"]))
     shard = Shard.restored(asked.asked, segments)
-    return answers(asked.query, shard.if_no_more_came(segments[-1].rows))
+    return answers(asked, shard.if_no_more_came(segments[-1].rows))

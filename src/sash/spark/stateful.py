@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from sash.spark import handing_over, warm
 from sash.spark.arriving import in_utc
 from sash.spark.failing import RowError, told
 from sash.spark.packing import ASIDE, as_bytes, from_bytes
-from sash.spark.query import Query
 from sash.spark.rows import Rows
 from sash.spark.state_log import HEAD_SCHEMA, KEY_SCHEMA, VALUE_SCHEMA, Head, StateLog
 from sash.spark.stream_query import MOMENT, StreamQuery, question_of
@@ -100,7 +100,7 @@ class Turn:
         shard.written(len(data))
         handing_over.leave(head.stream, self.number, segment.number, data)
         warm.keep(head.stream, self.number, shard)
-        given = answers(self.asked.query, stepped, shard.number)
+        given = answers(self.asked, stepped, shard.number)
         left = handing_over.leave_answers(head.stream, self.number, shard.number, given)
         inline = left is None and given.num_rows
         yield Row(
@@ -200,7 +200,8 @@ class Turn:
             columns |= dict(zip(query.by, failed.key, strict=True))
             where = "in the slice from" if sliced else "at the row with"
             row = Rows(columns, 1)
-            raise RowError(told(query, row, 0, failed.error, where)) from failed.error
+            whose = self.asked.queries[failed.question]
+            raise RowError(told(whose, row, 0, failed.error, where)) from failed.error
 
     def _shorter(self, head: Head, shard: Shard, most: int) -> tuple[Head, int]:
         """Let the oldest segments go if the log is long for what is held; not many at a time."""
@@ -224,18 +225,22 @@ class Turn:
         return head, removed
 
 
-def answers(query: Query, stepped: Stepped, number: int = 0) -> pa.RecordBatch:
+def answers(asked: StreamQuery, stepped: Stepped, number: int = 0) -> pa.RecordBatch:
     """What a step of a shard has brought, as it goes out."""
-    told = stepped.told
-    columns = typed_answers(query, told)
+    told, query = stepped.told, asked.query
     if query.at_rows:
         given = [stepped.rows.columns[name] for name in query.columns]
-        if not query.shape.plain or query.early:
+        if query.early or not all(one.shape.plain for one in asked.queries):
             index = pa.array(told.rows)
             given = [values.take(index) for values in given]
-        columns = [*given, *columns]
+        rest = iter(told.answers)
+        each = [(one, [next(rest) for _ in one.aggs]) for one in asked.queries]
+        columns = [*given, *chain(*(typed_answers(one, found) for one, found in each))]
     else:
-        columns = [*stepped.keys, *window_bounds(query, told), *columns]
+        of = np.zeros(len(told.groups), np.int64) if told.of is None else told.of
+        named = [pa.array(asked.names).take(pa.array(of))] if asked.names else []
+        bounds = window_bounds(asked.queries, told)
+        columns = [*named, *stepped.keys, *bounds, *typed_answers(query, told.answers)]
     count = len(columns[0])
     if query.early:
         columns.append(pa.array(np.full(count, number)))

@@ -19,7 +19,6 @@ from sash.spark.clocks import OrderClock
 from sash.spark.session import session
 from sash.spark.state_log import COUNT, Head
 from sash.windows.segments import Segment
-from sash.windows.tracking import CAME, START
 
 HEAD, LOG = "head", "log"
 
@@ -197,7 +196,7 @@ def _sizes(segments: Iterator[Segment]) -> dict[Any, int]:
     """How many rows each key's window holds."""
     found: dict[Any, int] = {}
     for segment in segments:
-        held = (segment.states[CAME] - segment.states[START]).tolist()
+        held = segment.held.tolist()
         gone = segment.gone.tolist()
         keys = list(zip(*(key.to_pylist() for key in segment.keys), strict=True))
         for key, rows, is_gone in zip(keys or [()] * len(held), held, gone, strict=True):

@@ -1,10 +1,13 @@
-"""One call of `sliding` on a stream: what goes to workers."""
+"""One call of `sliding` on a stream: what goes to workers.
+
+It asks for one window, or for several, all of the same rows, of the same aggregates.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,6 +17,7 @@ from sash.operators.known import described
 from sash.spark.clocks import OrderClock
 from sash.spark.query import Query
 from sash.spark.worker import windowed_columns
+from sash.windows.questions import Question
 from sash.windows.shard import Asked
 from sash.windows.slices import Slices
 
@@ -25,12 +29,20 @@ MOMENT, WEIGHT = "__sash_moment", "__sash_weight"
 class StreamQuery:
     """What is asked of a stream, and among how many shards its keys are shared."""
 
-    query: Query
+    queries: tuple[Query, ...]
+    """One for each window."""
     shards: tuple[int, ...]
+    names: tuple[str, ...] = ()
+    """Of the windows, if they have any."""
 
     def __reduce__(self) -> Any:
         """For workers: without what has been found out here, which has operators as they are."""
-        return StreamQuery, (self.query, self.shards)
+        return StreamQuery, (self.queries, self.shards, self.names)
+
+    @property
+    def query(self) -> Query:
+        """That of the first window, for all that they have in common."""
+        return self.queries[0]
 
     @property
     def clock(self) -> OrderClock:
@@ -42,10 +54,11 @@ class StreamQuery:
     def sent(self) -> tuple[str, ...]:
         """The columns that are read of rows."""
         query = self.query
+        reads = [name for one in self.queries for name in one.reads]
         if self.slices is not None:  # in which the order of rows is lost
-            return query.reads
+            return tuple(dict.fromkeys(reads))
         kept = query.columns if query.at_rows else ()
-        return tuple(dict.fromkeys([*kept, *query.reads, *query.order_by, *query.ties]))
+        return tuple(dict.fromkeys([*kept, *reads, *query.order_by, *query.ties]))
 
     @cached_property
     def slices(self) -> Slices | None:
@@ -53,7 +66,8 @@ class StreamQuery:
         query = self.query
         if query.min_size > 1 or query.idle is not None:  # it matters how many rows, and when
             return None
-        return Slices.of(query.operator, query.shape, query.schema_read)
+        shapes = [one.shape for one in self.queries]
+        return Slices.of(query.operator, shapes, query.schema_read)
 
     @cached_property
     def packed_schema(self) -> pa.Schema:
@@ -67,42 +81,43 @@ class StreamQuery:
     @cached_property
     def asked(self) -> Asked:
         query, slices = self.query, self.slices
-        if slices is not None:
-            names = tuple(slices.fields.names)
-            return Asked(
-                slices.merged,
-                query.steps,
-                keys=tuple(query.schema.field(name).type for name in query.by),
-                stored=(*names, WEIGHT),
-                columns=partial(_only, names),
-                weight=WEIGHT,
-                lateness=query.lateness_steps,
-                grid=slices.grid,
-                early=query.early,
-                min_size=query.min_size,
-                algorithm=query.algorithm,
-            )
-        return Asked(
-            query.operator,
-            query.steps,
+        of_all = Asked(
+            questions=(),
             keys=tuple(query.schema.field(name).type for name in query.by),
-            order=(*query.order_by[1:], *query.ties),
-            # Those that wait are given later, and put in order then.
-            stored=query.windowed if query.lateness is None else self.sent,
-            columns=partial(windowed_columns, query),
             lateness=query.lateness_steps,
             early=query.early,
             idle=query.idle_steps,
             min_size=query.min_size,
-            algorithm=query.algorithm,
         )
+        if slices is not None:
+            names = tuple(slices.fields.names)
+            columns = partial(_only, names)
+            questions = (
+                Question(slices.merged, one.steps, columns, one.algorithm) for one in self.queries
+            )
+            stored: tuple[str, ...] = (*names, WEIGHT)
+            own: dict[str, Any] = {"stored": stored, "weight": WEIGHT, "grid": slices.grid}
+            return replace(of_all, questions=tuple(questions), **own)
+        questions = (
+            Question(one.operator, one.steps, partial(windowed_columns, one), one.algorithm)
+            for one in self.queries
+        )
+        # Those that wait are given later, and put in order then.
+        stored = self.sent if query.lateness is not None else self.windowed
+        order = (*query.order_by[1:], *query.ties)
+        return replace(of_all, questions=tuple(questions), stored=stored, order=order)
+
+    @cached_property
+    def windowed(self) -> tuple[str, ...]:
+        """The columns that go into windows."""
+        return tuple(dict.fromkeys(name for one in self.queries for name in one.windowed))
 
     @cached_property
     def fingerprint(self) -> str:
         """What must not change while a stream goes on. The algorithm may."""
-        query = self.query
+        query, windows = self.query, [repr(one.window) for one in self.queries]
         told: dict[str, Any] = {
-            "window": repr(query.window),
+            "window": dict(zip(self.names, windows, strict=True)) if self.names else windows[0],
             "aggregates": {name: described(op) for name, op in query.aggs.items()},
             "by": query.by,
             "order_by": query.order_by,

@@ -11,13 +11,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import DataType, LongType, StructField, StructType
+from pyspark.sql.types import DataType, LongType, StringType, StructField, StructType
 
 from sash.spark.checks import require
 from sash.spark.packing import BROUGHT, PACKED, brought_along, packed, unpacked
 from sash.spark.part_rows import partitions
 from sash.spark.query import END, START, VERSION, Query, quoted
 from sash.spark.reading import Call, arrow_type, read_query
+from sash.spark.several import WINDOW, queries_of
 from sash.spark.shards import shard_numbers, shard_of
 from sash.spark.starting import without_noise
 from sash.spark.stateful import COUNTS, OUT, ShardProcessor
@@ -37,18 +38,36 @@ def stream_query(df: DataFrame, call: Call) -> StreamQuery:
     return found
 
 
+def stream_query_of_several(df: DataFrame, call: Call, windows: dict[str, Any]) -> StreamQuery:
+    """The same of several windows, by name."""
+    require(df.sparkSession, streaming=True)
+    queries = queries_of(df, call, windows)
+    first = next(iter(queries))
+    for name, query in queries.items():
+        if query.ties != queries[first].ties:
+            raise ValueError(
+                f"{first!r} and {name!r} read other columns, and so order rows of the same time "
+                f"otherwise: ask for them in two calls on a stream."
+            )
+    (shards,) = shard_numbers(partitions(df))
+    return query_of_stream(list(queries.values()), df.schema, shards, tuple(queries))
+
+
 def stream_queries(df: DataFrame, calls: Sequence[Call]) -> list[StreamQuery]:
     """What is asked of a stream at once, checked; each question has shards of its own."""
     require(df.sparkSession, streaming=True)
     shards = shard_numbers(partitions(df), len(calls))
     queries = [read_query(df, call) for call in calls]
     return [
-        query_of_stream(query, df.schema, own) for query, own in zip(queries, shards, strict=True)
+        query_of_stream([query], df.schema, own) for query, own in zip(queries, shards, strict=True)
     ]
 
 
-def query_of_stream(query: Query, rows: StructType, shards: Sequence[int]) -> StreamQuery:
-    """A question as one to a stream of rows of this schema."""
+def query_of_stream(
+    queries: Sequence[Query], rows: StructType, shards: Sequence[int], names: tuple[str, ...] = ()
+) -> StreamQuery:
+    """A question as one to a stream of rows of this schema; names: of its windows, if several."""
+    query = queries[0]
     clock = query.clock
     if clock is None:
         first = query.order_by[0]
@@ -64,11 +83,13 @@ def query_of_stream(query: Query, rows: StructType, shards: Sequence[int]) -> St
                 f"the key {name!r} is of {kind}, which a stream cannot go by: give its fields as "
                 f"columns of their own."
             )
-    asked = StreamQuery(query, tuple(shards))
+    asked = StreamQuery(tuple(queries), tuple(shards), names)
     assert query.lateness is None or query.lateness_steps is not None  # or the clock has refused it
     # All columns that are given travel, as rows may have to wait.
-    fields = [pa.field(name, arrow_type(rows[name].dataType, name)) for name in asked.sent]
-    return replace(asked, query=replace(query, schema=pa.schema(fields)))
+    schema = pa.schema(
+        [pa.field(name, arrow_type(rows[name].dataType, name)) for name in asked.sent]
+    )
+    return replace(asked, queries=tuple(replace(one, schema=schema) for one in queries))
 
 
 def stream_answers(df: DataFrame, asked: StreamQuery) -> DataFrame:
@@ -99,9 +120,11 @@ def answer_fields(df: DataFrame, asked: StreamQuery) -> Fields:
     """The names and types of the answers to a question about a stream."""
     query = asked.query
     names = list(query.columns) if query.at_rows else [*query.by, START, END]
-    types = [_type(df, query, name) for name in names]
-    types += [from_arrow_type(kind) for kind in query.answer_types.values()]
-    fields = list(zip([*names, *query.aggs], types, strict=True))
+    fields = [(name, _type(df, query, name)) for name in names]
+    if asked.names and not query.at_rows:
+        fields.insert(0, (WINDOW, StringType()))
+    for one in asked.queries if query.at_rows else [query]:
+        fields += [(name, from_arrow_type(kind)) for name, kind in one.answer_types.items()]
     return [*fields, (VERSION, LongType())] if query.early else fields
 
 

@@ -193,10 +193,10 @@ def windowed_columns(
     return columns
 
 
-def typed_answers(query: Query, told: Told) -> list[pa.Array]:
+def typed_answers(query: Query, answers: Sequence[Any]) -> list[pa.Array]:
     """Each aggregate's answers, of the types that were promised."""
     found = []
-    each = zip(told.answers, query.answer_types.values(), query.aggs.items(), strict=True)
+    each = zip(answers, query.answer_types.values(), query.aggs.items(), strict=True)
     for values, kind, (name, op) in each:
         try:
             found.append(as_arrow(values, kind, op))
@@ -205,13 +205,16 @@ def typed_answers(query: Query, told: Told) -> list[pa.Array]:
     return found
 
 
-def window_bounds(query: Query, told: Told) -> list[pa.Array]:
-    """When windows begin and end."""
-    clock = query.clock
+def window_bounds(queries: Sequence[Query], told: Told) -> list[pa.Array]:
+    """When windows begin and end, each of which is of one of these questions."""
+    clock = queries[0].clock
     assert clock is not None
     since = clock.values(told.since)
-    if query.shape.trigger == cutting.AT_ENDS and query.shape.size != cutting.TIME:
-        since = pa.nulls(len(told.times), since.type)  # such windows begin at no time
+    shapes = [query.shape for query in queries]
+    begins = [s.trigger != cutting.AT_ENDS or s.size == cutting.TIME for s in shapes]
+    if not all(begins):  # some begin at no time
+        of = np.zeros(len(told.times), np.int64) if told.of is None else told.of
+        since = pc.if_else(pa.array(np.array(begins)[of]), since, pa.scalar(None, since.type))
     return [since, clock.values(told.times)]
 
 
@@ -272,7 +275,7 @@ def answers_to_all(
 def _for_rows(query: Query, piece: Piece) -> tuple[list[pa.Array], Array | None]:
     """Answers for each row; and which rows have one, if not all."""
     told = piece.told
-    found = typed_answers(query, told)
+    found = typed_answers(query, told.answers)
     if query.shape.plain:
         return found, None
     where = np.full(piece.rows, -1, np.int64)
@@ -313,7 +316,7 @@ def _table(windows: Windows, piece: Piece) -> Iterator[pa.RecordBatch]:
     if len(told.times):
         groups = pa.array(told.groups)
         keys = [key.take(groups) for key in piece.keys[: len(query.by)]]
-        columns = [*keys, *window_bounds(query, told), *typed_answers(query, told)]
+        columns = [*keys, *window_bounds([query], told), *typed_answers(query, told.answers)]
         yield pa.RecordBatch.from_arrays(columns, names=[f"c{k}" for k in range(len(columns))])
 
 

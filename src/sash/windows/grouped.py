@@ -49,6 +49,8 @@ class Told:
     """The row that it came at; the number of rows, for those that time or the end brought."""
     times: Array
     since: Array
+    of: Array | None = None
+    """Which of several windows each is of; None if there is one, or if all answer at rows."""
 
     def take(self, which: Array) -> Told:
         """Some of them."""
@@ -58,7 +60,8 @@ class Told:
             for each in self.answers
         ]
         marks = (each[which] for each in (self.groups, self.rows, self.times, self.since))
-        return Told(answers, *marks)
+        found = Told(answers, *marks)
+        return found if self.of is None else replace(found, of=self.of[which])
 
 
 class GroupedWindows:
@@ -226,9 +229,11 @@ def joined(told: list[Told]) -> Told:
             answers.append(list(chain(*map(as_list, each))))
         else:
             answers.append(pa.concat_arrays(map(_in_one, each)))
-    names = ("groups", "rows", "times", "since")
-    marks = (np.concatenate([getattr(one, name) for one in told]) for name in names)
-    return Told(answers, *marks)
+    names = ("groups", "rows", "times", "since", "of")
+    marks: list[Any] = [[getattr(one, name) for one in told] for name in names]
+    if marks[-1][0] is None:
+        marks.pop()
+    return Told(answers, *map(np.concatenate, marks))
 
 
 def _in_one(values: Any) -> pa.Array:

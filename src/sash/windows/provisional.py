@@ -1,7 +1,7 @@
 """Answers of a stream that may still change: which are new, are others now, or are no more.
 
 Each has a name, some whole numbers, by which it is known again: that of the row that it is for, or
-the key, end and begin of its window.
+of several windows which it is of, with the key, end and begin of its own.
 """
 
 from __future__ import annotations
@@ -40,12 +40,11 @@ class Provisional:
         return np.flatnonzero(news), np.flatnonzero(gone)
 
 
-def names_of_windows(codes: Array, ends: Array, begins: Array) -> Names:
-    """The names of windows: key, end, begin, and which of those that share them.
+def names_of_windows(names: Names) -> Names:
+    """The names of windows: what tells them, and which it is of those that share that.
 
     These are counted from the last one backwards, as the first of them become final first.
     """
-    names = [codes, ends, begins]
     order = np.lexsort(names)
     count = len(order)
     ends_here = np.ones(count, bool)

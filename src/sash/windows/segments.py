@@ -11,11 +11,13 @@ import pyarrow as pa
 from sash.aggregators.saving import SavedError, pack, unpack
 from sash.windows.cutting import NEVER
 from sash.windows.ordered_rows import Array, StreamRows, arrivals
+from sash.windows.tracking import CAME, START
 
 KIND = "segment"
 LAYOUT = 2
 """Of what is told here; it grows when that changes."""
 STATES = 6
+"""So many numbers for each of the windows of a key."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,17 @@ class Segment:
     keys: list[pa.Array]
     """The columns of the keys."""
     states: list[Array]
-    """Of each key, the six numbers that `cutting` tells of."""
+    """Of each key, the six numbers that `cutting` tells of; and again for each further window."""
     gone: Array
     """Which of the keys are forgotten."""
     length: int = 0
     """In bytes, if it was read."""
+
+    @property
+    def held(self) -> Array:
+        """Of each key, how many rows its windows reach back to."""
+        start: Array = np.minimum.reduce(self.states[START::STATES])
+        return np.asarray(self.states[CAME] - start)
 
     @property
     def extent(self) -> Extent:
@@ -123,12 +131,13 @@ def _check(segment: Segment) -> None:
     """What compiled loops are told must be true, as they do not look."""
     rows, count = segment.rows, len(segment.gone)
     lengths = {len(rows.codes), *(len(column) for column in rows.columns.values())}
-    if lengths != {len(rows)} or len(segment.states) != STATES:
+    if lengths != {len(rows)} or not segment.states or len(segment.states) % STATES:
         raise ValueError("its rows are at odds")
     if any(len(each) != count for each in (*segment.states, *segment.keys)):
         raise ValueError("its keys are at odds")
     if len(rows) and not 0 <= rows.codes.min() <= rows.codes.max() < count:
         raise ValueError("a row is of no key")
-    came, start, end = segment.states[:3]
-    if not ((start >= 0) & (start <= end) & (end <= came) & (came < 2**62)).all():
-        raise ValueError("its counts are at odds")
+    for first in range(0, len(segment.states), STATES):
+        came, start, end = segment.states[first : first + 3]
+        if not ((start >= 0) & (start <= end) & (end <= came) & (came < 2**62)).all():
+            raise ValueError("its counts are at odds")

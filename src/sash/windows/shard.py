@@ -19,7 +19,7 @@ they are answered all the same, as if no more came, and each answer is given aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,19 +27,15 @@ import numpy as np
 import pyarrow as pa
 
 from sash.aggregators.saving import SavedError
-from sash.operators.base import Operator
 from sash.windows import cutting
-from sash.windows.batches import Batch
-from sash.windows.definitions import Definition
-from sash.windows.engine import Engine, Given
-from sash.windows.failing_rows import first_failing
-from sash.windows.grouped import Told, algorithm_for, as_batch, joined, told_of
+from sash.windows.engine import Given
+from sash.windows.grouped import Told, joined
 from sash.windows.kept_rows import longer
 from sash.windows.keys import Keys, by_key
 from sash.windows.ordered_rows import NOTHING, Array, StreamRows, arrivals
 from sash.windows.provisional import LAST, Names, Provisional, matched, names_of_windows
+from sash.windows.questions import Answering, Question, RefusedError, together
 from sash.windows.segments import STATES, Extent, Segment
-from sash.windows.shapes import Shape
 from sash.windows.slices import Grid
 from sash.windows.stream_keys import codes_of, key_columns
 from sash.windows.tracking import CAME, START
@@ -50,28 +46,19 @@ SLACK = 10_000
 NO_MORE: dict[str, Any] = {"now": cutting.FOREVER, "finish": True}
 """How an engine runs if no more rows came."""
 
-Columns = Callable[[Mapping[str, pa.Array], int], dict[str, pa.Array]]
-
-
-def as_they_are(columns: Mapping[str, pa.Array], count: int) -> dict[str, pa.Array]:
-    return dict(columns)
-
 
 @dataclass(frozen=True)
 class Asked:
     """What is asked of a stream, the same for all its shards."""
 
-    operator: Operator
-    window: Definition
-    """In the units of the times."""
+    questions: tuple[Question, ...]
+    """All answered at rows, or none."""
     keys: tuple[pa.DataType, ...] = ()
     """The types of the columns that are keys."""
     order: tuple[str, ...] = ()
     """The columns that order rows of one time."""
     stored: tuple[str, ...] = ()
     """The columns that windows are made anew of."""
-    columns: Columns = as_they_are
-    """What goes into windows, made of the columns of so many rows."""
     weight: str | None = None
     """The column that tells how many rows each stands for, if they are slices."""
     grid: Grid | None = None
@@ -81,7 +68,6 @@ class Asked:
     """Whether answers are given before they are final."""
     idle: int | None = None
     min_size: int = 1
-    algorithm: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -99,8 +85,12 @@ class Stepped:
 class FailedRowError(Exception):
     """A row that windows cannot take, or an operator fails on."""
 
-    def __init__(self, row: StreamRows, key: list[pa.Array], error: Exception) -> None:
+    def __init__(
+        self, question: int, row: StreamRows, key: list[pa.Array], error: Exception
+    ) -> None:
         super().__init__(error)
+        self.question = question
+        """Which one's windows it is."""
         self.row = row
         self.key = key
         """By column."""
@@ -112,16 +102,8 @@ class Shard:
 
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
-        self.shape = Shape(asked.window)
-        self.engine = Engine(
-            asked.operator,
-            self.shape,
-            least=asked.min_size,
-            idle=cutting.FOREVER if asked.idle is None else asked.idle,
-            algorithm=algorithm_for(asked.operator, asked.window, asked.algorithm),
-            keyed=True,
-            keeps_times=True,
-        )
+        self.each = [Answering(one, asked.min_size, asked.idle) for one in asked.questions]
+        self.at_rows = self.each[0].shape.at_rows
         self.keys = Keys()
         self.waiting: StreamRows | None = None
         self.given: Provisional | None = None
@@ -149,13 +131,23 @@ class Shard:
 
     def held(self) -> int:
         """How many rows windows hold, or will, and how many keys there are."""
-        states = self.engine.tracker.states
+        states = self._states
+        held = states[CAME] - np.minimum.reduce(states[START::STATES])
         waiting = 0 if self.waiting is None else len(self.waiting)
-        return int((states[CAME] - states[START]).sum()) + waiting + self.count()
+        return int(held.sum()) + waiting + self.count()
 
     def count(self) -> int:
         """How many keys there are."""
         return len(self.keys) - len(self.keys.free)
+
+    @property
+    def _states(self) -> list[Array]:
+        """Where the windows of each key stand: six numbers for each question."""
+        return [state for one in self.each for state in one.engine.tracker.states]
+
+    def _oldest(self) -> Array:
+        """Of each key, the time of the oldest row in its windows; a bound, if none is in one."""
+        return np.asarray(np.minimum.reduce([one.engine.tracker.oldest() for one in self.each]))
 
     # A step
 
@@ -191,19 +183,21 @@ class Shard:
             rows = rows.with_columns(self.asked.stored)
         rows = replace(rows, came=arrivals(self.number, len(rows)))
         ready = rows if self.asked.lateness is None else self._ready(rows)
-        given = self._run(ready)
-        touched = self.engine.touched
+        now = self.watermark
+        given = self._run(ready, now=now, all_keys=now != cutting.NEVER)
+        touched = [one.engine.touched for one in self.each]
         given, gone = self._without_idle(given, rows)
-        told = self._told(given)
+        told = together(self.each, given)
         values = self.keys.values
         whose = self._whose(told)
-        self._touched = [rows.codes, touched, gone]
+        self._touched = [rows.codes, *touched, gone]
         self._gone = [values[code] for code in gone.tolist()]
         stored = rows.with_columns(self.asked.stored)
         if len(gone):
             stored = stored.only(~np.isin(rows.codes, gone))
             self._touched = [np.setdiff1d(np.concatenate(self._touched), gone)]
-            self.engine.forget(gone)
+            for one in self.each:
+                one.engine.forget(gone)
             self._forget(gone)
         self._rows = [stored]
         self.given = None
@@ -211,40 +205,27 @@ class Shard:
 
     def _whose(self, told: Told) -> list[pa.Array]:
         """The keys of windows that no row tells of."""
-        codes = [] if self.shape.at_rows else told.groups.tolist()
+        codes = [] if self.at_rows else told.groups.tolist()
         return key_columns([self.keys.values[code] for code in codes], self.asked.keys)
 
-    def _told(self, given: Given) -> Told:
-        return told_of(given, given.codes, self.asked.operator, self.shape, self.asked.min_size)
-
-    def _run(self, rows: StreamRows) -> Given:
-        now = self.watermark
-        try:
-            return self.engine.run(self._batch(rows), now, all_keys=now != cutting.NEVER)
-        except Exception as error:
-            if not len(rows):
-                raise
-            raise self._failed(rows, error) from error
-
-    def _failed(self, rows: StreamRows, error: Exception, **run: Any) -> FailedRowError:
-        """Which row it is, of a run like this. A call that fails has changed nothing."""
-
-        def fails(many: int) -> Exception | None:
+    def _run(self, rows: StreamRows, **how: Any) -> list[Given]:
+        """Rows go into the windows of each question."""
+        found: list[Given] = []
+        for k, one in enumerate(self.each):
             try:
-                self.engine.copy().run(self._batch(rows.take(np.arange(many))), **run)
-            except Exception as found:
-                return found
-            return error if many == len(rows) else None
-
-        at, found = first_failing(len(rows), fails)
-        row = rows.take(np.array([at]))
-        key = [self.keys.values[int(row.codes[0])]]
-        return FailedRowError(row, key_columns(key, self.asked.keys), found)
+                found.append(one.run(rows, **how))
+            except RefusedError as refused:
+                row = rows.take(np.array([refused.at]))
+                key = [self.keys.values[int(row.codes[0])]]
+                whose = key_columns(key, self.asked.keys)
+                raise FailedRowError(k, row, whose, refused.error) from refused.error
+        return found
 
     def _codes(self, keys: list[pa.Array], count: int) -> Array:
         found = codes_of(self.keys, keys, count)
-        self.engine.add_keys(len(self.keys) - self.engine.keys)
-        self.last_told = longer(self.last_told, self.engine.keys)
+        for one in self.each:
+            one.engine.add_keys(len(self.keys) - one.engine.keys)
+        self.last_told = longer(self.last_told, len(self.keys))
         return found
 
     def _ready(self, rows: StreamRows) -> StreamRows:
@@ -255,22 +236,19 @@ class Shard:
         self.waiting = None if due.all() else rows.only(~due)
         return rows.only(due).in_order(self.asked.order)
 
-    def _batch(self, rows: StreamRows) -> Batch:
-        columns = self.asked.columns(rows.columns, len(rows))
-        return replace(as_batch(columns, rows.times), codes=rows.codes)
-
-    def _without_idle(self, given: Given, rows: StreamRows) -> tuple[Given, Array]:
+    def _without_idle(self, given: list[Given], rows: StreamRows) -> tuple[list[Given], Array]:
         """Keys without rows for too long: what is left of them is answered, and they go."""
         clock = self.newest if self.asked.lateness is None else self.watermark
         if self.asked.idle is None or clock == cutting.NEVER:
             return given, NOTHING
-        idle = self.engine.idle(clock - self.asked.idle)
+        idle = self.each[0].engine.idle(clock - self.asked.idle)
         if self.waiting is not None and len(idle):
             idle = idle[~np.isin(idle, self.waiting.codes)]
         if not len(idle):
             return given, NOTHING
-        last = self.engine.run(self._batch(rows.take(NOTHING)), closing=idle)
-        return given.then(last, self.keys.values), idle
+        last = self._run(rows.take(NOTHING), closing=idle)
+        values = self.keys.values
+        return [one.then(more, values) for one, more in zip(given, last, strict=True)], idle
 
     def if_no_more_came(self, like: StreamRows) -> Stepped:
         """What would be answered then; nothing is changed. like: rows with the same columns."""
@@ -299,7 +277,7 @@ class Shard:
         whole = joined([each for each in (final.told, told) if len(each.groups)] or [told])
         news, gone = before.changes(self._names(whole, rows), whole.answers)
         found = whole.take(news)
-        if not self.shape.at_rows:  # of windows that share all that names them, one is left or none
+        if not self.at_rows:  # of windows that share all that names them, one is left or none
             gone = gone[before.names[-1][gone] == LAST]
         if len(gone):
             found = joined([found, self._taken_back(before, gone, rows, whole)])
@@ -312,20 +290,14 @@ class Shard:
 
     def _if_no_more_came(self, waiting: StreamRows) -> Told:
         """What would be answered then."""
-        try:
-            given = self.engine.copy().run(self._batch(waiting), **NO_MORE)
-        except Exception as error:
-            if not len(waiting):
-                raise
-            raise self._failed(waiting, error, **NO_MORE) from error
-        return self._told(given)
+        return together(self.each, self._run(waiting, copied=True, **NO_MORE))
 
     def _names(self, told: Told, rows: StreamRows) -> Names:
-        if self.shape.at_rows:
+        if self.at_rows:
             return [rows.came[told.rows]]
-        # The last so many rows at a time are the same window, whenever they begin.
-        begins = self.shape.sliced or self.shape.trigger != cutting.AT_ENDS
-        return names_of_windows(told.groups, told.times, told.since if begins else 0 * told.since)
+        of = np.zeros(len(told.groups), np.int64) if told.of is None else told.of
+        begins = np.array([one.begins_tell for one in self.each])[of]
+        return names_of_windows([of, told.groups, told.times, np.where(begins, told.since, 0)])
 
     def _taken_back(self, given: Provisional, gone: Array, rows: StreamRows, like: Told) -> Told:
         """Answers of nothing for those that are no more."""
@@ -334,9 +306,10 @@ class Shard:
             [None] * len(gone) if isinstance(each, list) else pa.nulls(len(gone), each.type)
             for each in like.answers
         ]
-        if not self.shape.at_rows:
-            groups, times, since, _ = names
-            return Told(nothing, groups, np.full(len(gone), len(rows)), times, since)
+        if not self.at_rows:
+            of, groups, times, since, _ = names
+            marks = groups, np.full(len(gone), len(rows)), times, since
+            return Told(nothing, *marks, of=None if like.of is None else of)
         at = matched([rows.came], names)
         return Told(nothing, rows.codes[at], at, rows.times[at], rows.times[at])
 
@@ -352,7 +325,7 @@ class Shard:
         Keys that it was the last to tell of are told of by the newest.
         """
         extent = self.extents.get(number)
-        needed = int(self.engine.tracker.oldest().min(initial=cutting.FOREVER))
+        needed = int(self._oldest().min(initial=cutting.FOREVER))
         if self.asked.lateness is not None:
             needed = min(needed, self.watermark)
         if extent is None or extent.newest >= needed:
@@ -373,7 +346,7 @@ class Shard:
         if not len(old.rows):
             return
         rows = replace(old.rows, codes=codes[old.rows.codes])
-        needed = rows.times >= self.engine.tracker.oldest()[np.maximum(rows.codes, 0)]
+        needed = rows.times >= self._oldest()[np.maximum(rows.codes, 0)]
         if self.asked.lateness is not None:
             needed |= rows.times >= self.watermark
         self._rows.append(rows.only(needed & (rows.codes >= 0)))
@@ -400,7 +373,7 @@ class Shard:
         values = [self.keys.values[code] for code in told.tolist()]
         gone = np.arange(len(told) + len(self._gone)) >= len(told)
         nowhere = np.zeros(len(self._gone), np.int64)
-        states = [np.concatenate([state[told], nowhere]) for state in self.engine.tracker.states]
+        states = [np.concatenate([state[told], nowhere]) for state in self._states]
         found = Segment(
             *(self.number, token, self.token, self.newest),
             rows=replace(rows, codes=place[rows.codes]),
@@ -433,11 +406,13 @@ class Shard:
     def restored(cls, asked: Asked, log: Iterable[Segment]) -> Shard:
         """The windows that a log tells of."""
         found = cls(asked)
-        states = [NOTHING] * STATES
+        states = [NOTHING] * STATES * len(asked.questions)
         rows: list[StreamRows] = []
         for segment in log:
             if rows and (segment.number, segment.before) != (found.number + 1, found.token):
                 raise SavedError(f"the log of this stream is broken before {segment.number}.")
+            if len(segment.states) != len(states):
+                raise SavedError("the log of this stream is of another number of windows.")
             codes = found._codes(segment.keys, len(segment.gone))
             states = [longer(state, len(found.keys)) for state in states]
             for state, given in zip(states, segment.states, strict=True):
@@ -467,11 +442,13 @@ class Shard:
             if self.waiting is not None:  # as they came
                 self.waiting = self.waiting.take(np.argsort(self.waiting.came, kind="stable"))
             rows = rows.only(due).in_order(self.asked.order)
-        wanted = states[CAME] - states[START]
-        rows = rows.only(_last(rows.codes, wanted))
-        if (np.bincount(rows.codes, minlength=len(wanted)) != wanted).any():
-            raise SavedError("rows are missing in the log of this stream.")
-        self.engine.refill(self._batch(rows), states)
+        for k, one in enumerate(self.each):
+            own = states[STATES * k : STATES * (k + 1)]
+            wanted = own[CAME] - own[START]
+            held = rows.only(_last(rows.codes, wanted))
+            if (np.bincount(held.codes, minlength=len(wanted)) != wanted).any():
+                raise SavedError("rows are missing in the log of this stream.")
+            one.engine.refill(one.batch(held), own)
 
 
 def _last(codes: Array, wanted: Array) -> Array:

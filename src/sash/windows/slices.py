@@ -13,7 +13,7 @@ What is told of a slice are the fields of its partial, one column each, and when
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -44,13 +44,14 @@ class Grid:
     offset: int
 
     @classmethod
-    def of(cls, shape: Shape) -> Grid | None:
-        """The grid of a window; None if it has none."""
-        if shape.trigger != cutting.AT_ENDS or shape.size != cutting.TIME:
+    def of(cls, shapes: Sequence[Shape]) -> Grid | None:
+        """The grid of windows, all of them; None if one has none."""
+        if any(s.trigger != cutting.AT_ENDS or s.size != cutting.TIME for s in shapes):
             return None
-        _, width, every, offset = shape.numbers
-        step = gcd(width, every)
-        return cls(step, offset % step)
+        _, widths, steps, offsets = zip(*(shape.numbers for shape in shapes), strict=True)
+        apart = (offset - offsets[0] for offset in offsets)
+        width = gcd(*widths, *steps, *apart)
+        return cls(width, offsets[0] % width)
 
     def begin(self, times: Any) -> Any:
         """When the slice of each begins."""
@@ -67,9 +68,9 @@ class Slices:
     """Of the rows."""
 
     @classmethod
-    def of(cls, op: Operator, shape: Shape, schema: pa.Schema) -> Slices | None:
-        """None if rows cannot stand as slices."""
-        grid = Grid.of(shape)
+    def of(cls, op: Operator, shapes: Sequence[Shape], schema: pa.Schema) -> Slices | None:
+        """For windows of these shapes; None if rows cannot stand as slices."""
+        grid = Grid.of(shapes)
         if grid is None or not op.commutative or not has_totals(op, schema):
             return None
         found = cls(op, grid, schema)
