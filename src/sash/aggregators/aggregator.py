@@ -275,9 +275,9 @@ class Aggregator:
         self._evicted(max(0, held + rows - longest) if rows else 0)
         kind = columns.leaves(values, self.operator)[1]
         found = []
-        for one in sizes:
-            at = order.index(one)
-            own = [leaf_answers.each(at, len(order)) for leaf_answers in answers]
+        places = np.argsort(np.argsort(np.negative(sizes), kind="stable"))
+        for one, at in zip(sizes, places.tolist(), strict=True):
+            own = [each.take(slice(at, None, len(sizes))) for each in answers]
             for leaf, leaf_answers in enumerate(own):
                 self._settle_empty(leaf_answers, earlier[leaf], job.valid[leaf], one)
             found.append(dress(self.operator, own, kind))

@@ -26,16 +26,17 @@ class LeafAnswers:
         self.objects: list[Any] | None = None
         self.there: Array | None = None
 
-    def each(self, first: int, step: int) -> LeafAnswers:
-        """Every `step`-th of the answers, from the first-th on."""
-        return self if step == 1 else self.take(np.arange(first, self.count, step))
+    def take(self, which: Array | slice) -> LeafAnswers:
+        """Those of the answers that have these numbers, in this order.
 
-    def take(self, which: Array) -> LeafAnswers:
-        """Those of the answers that have these numbers, in this order."""
-        found = LeafAnswers(self.leaf, self.monoid, len(which))
+        Those of a slice stay where they lie: to put the answers of a thousand ranges side by side
+        would take longer than to compute them.
+        """
+        every = range(self.count)[which] if isinstance(which, slice) else which
+        found = LeafAnswers(self.leaf, self.monoid, len(every))
         found.fields = {name: values[which] for name, values in self.fields.items()}
         if self.objects is not None:
-            found.objects = [self.objects[i] for i in which.tolist()]
+            found.objects = [self.objects[i] for i in every]
         found.there = None if self.there is None else self.there[which]
         return found
 

@@ -4,11 +4,10 @@ Rows are counted from the first that ever came. Three kinds of windows can be sh
 
     Counted   so many rows, at each so-many-th            last(1000, every=10)
     Timed     so long, at ends on a grid of time          last("1h", every="1min")
-    AtRows    so many rows, or so long, at rows           last(1000), last("1h")
+    AtRows    so many rows, at each row                   last(1000)
 
-The first two begin at places that are known before rows come, so rows between two such places can
-stand as one slice. Where a window of the third kind begins no one can know beforehand: it may be at
-any row.
+The first two begin at places that are apart, so rows between two such places can stand as one
+slice. Windows of the third kind begin at every row: each row is a slice by itself.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.plans.lines import Array, Line, first_from
+from sash.plans.lines import Array, first_from
 from sash.plans.slicing import Sliding
 from sash.windows import cutting
 from sash.windows.shapes import Shape
@@ -45,6 +44,11 @@ class Came:
     @property
     def end(self) -> int:
         return self.before + self.rows
+
+    @cached_property
+    def each_end(self) -> Array:
+        """The places after each of these rows."""
+        return np.arange(self.before + 1, self.end + 1)
 
     @cached_property
     def longest_gap(self) -> int:
@@ -93,37 +97,47 @@ class Shared:
         self.born = born
         self.size, self.width, self.every, self.offset = shape.numbers
 
-    def ask(self, came: Came, times: Line) -> Asked:
-        """What is due when these rows have come. times: of the rows that `needs_from` tells."""
-        raise NotImplementedError
-
-    def needs_from(self, came: Came, times: Line) -> int:
-        """The first row, or the first time, that an answer after these rows can begin at."""
+    def ask(self, came: Came) -> Asked:
+        """What is due when these rows have come."""
         raise NotImplementedError
 
     def commit(self, came: Came) -> None:
         """These rows are in."""
 
 
-class Counted(Shared):
-    sliced, by_time = True, False
+class Sliced(Shared):
+    """A window that begins at places that are apart."""
+
+    sliced = True
+
+    @property
+    def sliding(self) -> Sliding:
+        raise NotImplementedError
+
+    def needs_from(self, came: Came) -> int:
+        """The first row, or the first time, that an answer after these rows can begin at."""
+        raise NotImplementedError
+
+
+class Counted(Sliced):
+    by_time = False
 
     @property
     def sliding(self) -> Sliding:
         return Sliding(self.size, self.every, self.born % self.every)
 
-    def ask(self, came: Came, times: Line) -> Asked:
+    def ask(self, came: Came) -> Asked:
         ends = _multiples(self.born, self.every, came)
         at = came.times_of(ends)
         return Asked(ends, np.maximum(ends - self.size, self.born), at, at)
 
-    def needs_from(self, came: Came, times: Line) -> int:
+    def needs_from(self, came: Came) -> int:
         following = came.end - (came.end - self.born) % self.every + self.every
         return int(max(following - self.size, self.born))
 
 
-class Timed(Shared):
-    sliced, by_time = True, True
+class Timed(Sliced):
+    by_time = True
 
     def __init__(self, shape: Shape, least: int, born: int) -> None:
         super().__init__(shape, least, born)
@@ -133,7 +147,7 @@ class Timed(Shared):
     def sliding(self) -> Sliding:
         return Sliding(self.width, self.every, self.offset)
 
-    def ask(self, came: Came, times: Line) -> Asked:
+    def ask(self, came: Came) -> Asked:
         first = self.next_end
         if first is None:
             if not came.rows:
@@ -174,7 +188,7 @@ class Timed(Shared):
     def _moment(self, came: Came) -> int:
         return cutting.FOREVER if came.finish else max(came.latest, came.now)
 
-    def needs_from(self, came: Came, times: Line) -> int:
+    def needs_from(self, came: Came) -> int:
         if came.finish:
             return cutting.FOREVER
         if self.next_end is None and not came.rows:
@@ -191,23 +205,10 @@ class Timed(Shared):
 class AtRows(Shared):
     sliced, by_time = False, False
 
-    @property
-    def measures_time(self) -> bool:
-        return self.shape.size == cutting.TIME
-
-    def ask(self, came: Came, times: Line) -> Asked:
-        ends = _multiples(self.born, self.every, came)
-        at = came.times_of(ends)
-        if not self.measures_time:
-            return Asked(ends, np.maximum(ends - self.size, self.born), at, at)
-        starts = times.first + first_from(times.numbers, at - self.width + 1)
-        return Asked(ends, np.maximum(starts, self.born), at, at)
-
-    def needs_from(self, came: Came, times: Line) -> int:
-        if not self.measures_time:
-            return int(max(came.end + 1 - self.size, self.born))
-        after = np.searchsorted(times.numbers, came.latest - self.width, side="right")
-        return max(times.first + int(after), self.born)
+    def ask(self, came: Came) -> Asked:
+        ends = came.each_end
+        at = came.times if len(came.times) else np.zeros_like(ends)
+        return Asked(ends, np.maximum(ends - self.size, self.born), at, at)
 
 
 def _multiples(born: int, every: int, came: Came) -> Array:

@@ -25,7 +25,7 @@ from sash.operators.base import Operator
 from sash.operators.partials import Merging, Telling
 from sash.plans.asked import AtRows, Came, Shared
 from sash.plans.lines import Array, Line
-from sash.plans.steps import EachRow, Slices, Steps
+from sash.plans.steps import EachRow, Ranges, Slices, Steps
 from sash.windows.batches import take
 
 
@@ -71,8 +71,8 @@ class Group:
 
     def takes_more(self, sliced: bool) -> bool:
         """Whether it may be asked of more windows of a kind."""
-        any_range = self.more or (len(self.slices.windows) > 1 and not self._known_ranges())
-        return any_range and isinstance(self.slices, Slices) == sliced
+        any_range = self.more or len(self.slices.windows) > 1
+        return sliced and isinstance(self.slices, Slices) and any_range
 
     def ask(self, questions: list[tuple[Operator, Shared]]) -> None:
         """More questions."""
@@ -117,20 +117,18 @@ class Group:
         if self.chosen is not None:
             return self.chosen
         need = need_of(self.first, shape="variable", arrays=False)
-        known = self._known_ranges()
-        if known is not None:
+        known = self._ranges
+        if known:
             need = replace(need, ranges=len(known))
         elif self.more or len(self.slices.windows) > 1:
             need = replace(need, ranges="any")
         return choose(need).algorithm
 
-    def _known_ranges(self) -> list[int] | None:
-        """How many rows windows are of, if they are always as many; None if that may change."""
-        windows = [each for each in self.slices.windows if isinstance(each, AtRows)]
-        sliced = len(windows) < len(self.slices.windows)
-        if self.more or sliced or any(window.measures_time for window in windows):
-            return None
-        return checked_ranges({window.size for window in windows})
+    @property
+    def _ranges(self) -> list[int]:
+        """How many slices windows are of, if they are always as many."""
+        sizes = {each.size for each in self.slices.windows if isinstance(each, AtRows)}
+        return checked_ranges(sizes) if sizes else []
 
     # Rows
 
@@ -142,7 +140,7 @@ class Group:
             inputs = tuple(map(_fitting, inputs, self.types[0]))
         return replace(found, inputs=inputs)
 
-    def run(self, columns: dict[str, Column], came: Came, steps: Steps) -> Ran:
+    def run(self, columns: dict[str, Column], came: Came, steps: Steps | Ranges) -> Ran:
         """The answers that are due; nothing is settled before `commit`."""
         leaf = self.leaf(columns) if came.rows else self.like
         ran = Ran(self.kept, self.types, self.told, None, None, None, leaf, {})
@@ -157,7 +155,7 @@ class Group:
             raise
         return ran
 
-    def _answer(self, ran: Ran, leaf: Leaf, came: Came, steps: Steps) -> None:
+    def _answer(self, ran: Ran, leaf: Leaf, came: Came, steps: Steps | Ranges) -> None:
         assert ran.kept is not None
         answers = self._loop(ran, leaf, ran.kept, came, steps)
         self._tell_empty(leaf, came, steps, answers)
@@ -173,19 +171,19 @@ class Group:
             check([leaf], monoid)
             ran.types = types
             module = for_operator(self.algorithm, self.first)
-            known = self._known_ranges()
-            told = known is not None and "ranges" in option_names(module)
-            options = {"ranges": known} if told else {}
+            told = self._ranges and "ranges" in option_names(module)
+            options = {"ranges": self._ranges} if told else {}
             ran.kept = Kept(module, monoid, settings(module, self.first, options))
             for _ in range(self.slices.closed - self.slices.left):
                 ran.kept.insert(monoid.identity())
         ran.told = all(tells_type(c) for c in leaf.inputs)
 
-    def _loop(self, ran: Ran, leaf: Leaf, kept: Kept, came: Came, steps: Steps) -> LeafAnswers:
+    def _loop(
+        self, ran: Ran, leaf: Leaf, kept: Kept, came: Came, steps: Steps | Ranges
+    ) -> LeafAnswers:
         """What the loop answers, in its order."""
-        loop = "share_one" if steps.one else "share"
-        told = [steps.upto, steps.closes, steps.leaving, steps.first, steps.reach]
         held = kept.held()
+        count = sum(len(due.starts) for due in steps.due)
         leaf = replace(leaf, operator=self.looped)
         compiles = kept.monoid.fixed_width and (came.rows >= FEW_ROWS or kept.in_arrays)
         if compiles:
@@ -193,9 +191,9 @@ class Group:
             kept.to_arrays(job.code, max(steps.room, held))
             ran.rings = kept.copied()  # as others may fail, too
             ran.open_slice = self._open_arrays(job, kept)
-            out, (answers,) = job.outputs(len(steps.reach))
-            rest = (ran.open_slice, steps.begun, *told, out)
-            ran.state = job.call(loop, ran.rings, kept.state, job.rows, *rest)
+            out, (answers,) = job.outputs(count)
+            loop, told = _told(steps, came.rows, ran.open_slice)
+            ran.state = job.call(loop, ran.rings, kept.state, job.rows, *told, out)
             return job.collect(out, [answers])[0]
         kept.to_lists()
         kept.make_room(max(steps.room - held, 0))
@@ -203,11 +201,12 @@ class Group:
         ran.open_slice = self._open_list(kept)
         monoid = self.looped.bind_leaves(ran.types)
         rows = Rows([[c.objects() for c in leaf.inputs]], came.before)
-        answers = LeafAnswers(leaf, monoid, len(steps.reach))
-        answers.objects = [None] * len(steps.reach)
-        rest = (ran.open_slice, steps.begun, *(each.tolist() for each in told), answers.objects)
+        answers = LeafAnswers(leaf, monoid, count)
+        answers.objects = [None] * count
+        loop, told = _told(steps, came.rows, ran.open_slice)
+        told = [each.tolist() if isinstance(each, np.ndarray) else each for each in told]
         run = getattr(bind(kept.algorithm, monoid), loop)
-        ran.state = run(ran.rings, kept.state, rows, *rest)
+        ran.state = run(ran.rings, kept.state, rows, *told, answers.objects)
         return answers
 
     def undo(self, ran: Ran) -> None:
@@ -233,7 +232,9 @@ class Group:
 
     # Nulls, payloads, answers
 
-    def _tell_empty(self, leaf: Leaf, came: Came, steps: Steps, answers: LeafAnswers) -> None:
+    def _tell_empty(
+        self, leaf: Leaf, came: Came, steps: Steps | Ranges, answers: LeafAnswers
+    ) -> None:
         """Answers for no value at all are such, whatever the partial is."""
         empty = np.zeros(answers.count, bool)
         mask = leaf.valid
@@ -269,7 +270,7 @@ class Group:
         return [[value for part in each for value in part] for each in zip(*found, strict=True)]
 
     def _lowered(
-        self, ran: Ran, leaf: Leaf, steps: Steps, answers: LeafAnswers
+        self, ran: Ran, leaf: Leaf, steps: Steps | Ranges, answers: LeafAnswers
     ) -> dict[tuple[Operator, Shared], LeafAnswers]:
         """The answers to each question."""
         numbers = dict(zip(self.slices.windows, (due.numbers for due in steps.due), strict=True))
@@ -277,7 +278,7 @@ class Group:
             return {(self.first, window): answers.take(numbers[window]) for window in numbers}
         found = {}
         for operator, windows in self.asks.items():
-            each = [numbers[window] for window in windows]
+            each = [_as_array(numbers[window], answers.count) for window in windows]
             told = answers.take(np.concatenate(each))
             lowered = self._lower(ran, replace(leaf, operator=operator), told)
             ends = np.cumsum([len(some) for some in each])
@@ -361,6 +362,23 @@ class Group:
         self.nulls.append(missing[np.maximum(begins - came.before, 0)])
         self.nulls.forget_before(self.slices.left)
         self.null_count = int(missing[-1])
+
+
+def _told(steps: Steps | Ranges, rows: int, open_slice: Any) -> tuple[str, list[Any]]:
+    """The loop, and what it is told besides the rows."""
+    if isinstance(steps, Ranges):
+        one = len(steps.ranges) == 1
+        return (
+            ("slide", [rows, int(steps.ranges[0])])
+            if one
+            else ("slide_ranges", [rows, steps.ranges])
+        )
+    told = [steps.upto, steps.closes, steps.leaving, steps.first, steps.reach]
+    return "share_one" if steps.one else "share", [open_slice, steps.begun, *told]
+
+
+def _as_array(numbers: Array | slice, count: int) -> Array:
+    return np.arange(count)[numbers] if isinstance(numbers, slice) else numbers
 
 
 def as_read(given: Column) -> Column:

@@ -82,10 +82,13 @@ def first_from(numbers: Array, bounds: Array) -> Array:
 
 
 def find_first(numbers: Any, bounds: Any, found: Any) -> None:
-    """From one bound to the next in steps that double, and then by halving: near ones are quick."""
-    low, count = 0, len(numbers)
+    """From one bound to the next in steps that double, and then by halving.
+
+    The first step is half of the way between the last two bounds: most lie about as far apart.
+    """
+    low, count, last, far = 0, len(numbers), 0, 0
     for j in range(len(bounds)):
-        bound, step = bounds[j], 1
+        bound, step = bounds[j], max(1, far >> 1)
         while low + step <= count and numbers[low + step - 1] < bound:
             low += step
             step += step
@@ -96,4 +99,5 @@ def find_first(numbers: Any, bounds: Any, found: Any) -> None:
                 low = middle + 1
             else:
                 high = middle
+        far, last = low - last, low
         found[j] = low

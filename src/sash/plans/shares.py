@@ -15,10 +15,9 @@ from sash.operators.base import Operator
 from sash.operators.serving import SERVING, partial_key, sharing
 from sash.plans.asked import Asked, AtRows, Came, Counted, Shared, Timed
 from sash.plans.group import Group, Ran, as_read
-from sash.plans.lines import Line
 from sash.plans.queries import Query
 from sash.plans.slicing import Technique
-from sash.plans.steps import EachRow, Slices, Steps
+from sash.plans.steps import EachRow, Ranges, Slices, Steps
 from sash.windows import cutting
 from sash.windows.answers import Found
 from sash.windows.batches import Batch
@@ -48,7 +47,7 @@ class Outcome:
     came: Came
     arranged: list[str]
     """The queries that these rows are the first for."""
-    steps: list[Steps]
+    steps: list[Steps | Ranges]
     ran: list[Ran]
     given: dict[str, Given]
 
@@ -62,9 +61,9 @@ def kind_of(query: Query) -> type[Shared] | None:
         return None  # of rows, which are counted from the first that a query sees
     if shape.trigger == cutting.AT_ENDS:
         return Timed if shape.size == cutting.TIME else None
-    if shape.trigger != cutting.AT_ROWS:
+    if shape.trigger != cutting.AT_ROWS or shape.size != cutting.ROWS:
         return None
-    return Counted if shape.size == cutting.ROWS and shape.numbers[2] > 1 else AtRows
+    return Counted if shape.numbers[2] > 1 else AtRows
 
 
 class Shares:
@@ -77,8 +76,6 @@ class Shares:
         self.asking: dict[str, Asking] = {}
         self.groups: list[Group] = []
         self.came = 0
-        self.times = Line()
-        """Of rows that windows of time may begin at which end at rows."""
 
     def add(self, name: str, query: Query) -> None:
         self.waiting[name] = query
@@ -138,7 +135,8 @@ class Shares:
         for where, leaves in wanted.items():
             found = self._standing(where[0], leaves, types(leaves[0]))
             for leaf, stand in zip(leaves, found, strict=True):
-                stands[where, leaf] = stand, (where[0], partial_key(stand, types(leaf)))
+                if (where, leaf) not in stands:
+                    stands[where, leaf] = stand, (where[0], partial_key(stand, types(leaf)))
         questions: dict[tuple[bool, Any], list[tuple[Operator, Shared]]] = {}
         for each in asking.values():
             for leaf in each.query.operator.leaves:
@@ -173,6 +171,8 @@ class Shares:
             if kind in kinds and type(leaf) in way
         ]
         open_to = {group.partial for group in self.groups if group.takes_more(sliced)}
+        if not open_to:
+            return None
         return next((each for each in stands if partial_key(each, types) in open_to), None)
 
     def _group(self, sliced: bool, partial: Any, questions: list[tuple[Operator, Shared]]) -> Group:
@@ -182,7 +182,7 @@ class Shares:
         if group is None:
             # One that comes later may be followed by others, whose ranges are not known.
             slices = Slices(self.technique) if sliced else EachRow(self.came)
-            group = Group(slices, partial, more=self.came > 0)
+            group = Group(slices, partial, more=sliced and self.came > 0)
             self.groups.append(group)
         group.ask(questions)
         return group
@@ -195,7 +195,6 @@ class Shares:
         times = NOTHING if batch.times is None else batch.times
         came = Came(self.came, batch.rows, times, newest, now, finish)
         found = Outcome(came, arranged, [], [], {})
-        self.times.append(came.times)
         try:
             self._run(batch, found)
         except BaseException:
@@ -206,10 +205,10 @@ class Shares:
     def _run(self, batch: Batch, found: Outcome) -> None:
         came = found.came
         windows = {id(each.window): each.window for each in self.asking.values()}
-        asked = {key: window.ask(came, self.times) for key, window in windows.items()}
+        asked = {key: window.ask(came) for key, window in windows.items()}
         for group in self.groups:
             own = [asked[id(window)] for window in group.slices.windows]
-            found.steps.append(group.slices.steps(came, own, self.times))
+            found.steps.append(group.slices.steps(came, own))
         for group, steps in zip(self.groups, found.steps, strict=True):
             found.ran.append(group.run(batch.columns, came, steps))
         by_group = {
@@ -223,7 +222,6 @@ class Shares:
 
     def undo(self, found: Outcome) -> None:
         """These rows have not come."""
-        self.times.forget_from(found.came.before)
         for group, ran in zip(self.groups, found.ran, strict=False):
             group.undo(ran)
         for group in self.groups:
@@ -240,16 +238,10 @@ class Shares:
             group.commit(came, ran)
         for asking in self.asking.values():
             asking.window.commit(came)
-        measuring = [
-            each.window.needs_from(came, self.times)
-            for each in self.asking.values()
-            if isinstance(each.window, AtRows) and each.window.measures_time
-        ]
         self.came = came.end
-        self.times.forget_before(min(measuring, default=came.end))
 
 
-def _given(asking: Asking, by_group: dict[int, tuple[Steps, Ran]]) -> Given:
+def _given(asking: Asking, by_group: dict[int, tuple[Steps | Ranges, Ran]]) -> Given:
     """The answers of a query, and what each is for."""
     leaves: list[LeafAnswers] = []
     for group, operator in asking.leaves:

@@ -8,12 +8,12 @@ the youngest slices each answer is made.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sash.plans.asked import Asked, Came, Shared
+from sash.plans.asked import Asked, Came, Shared, Sliced
 from sash.plans.lines import Array, Line, first_from
 from sash.plans.slicing import Edges, Technique, all_edges, cuts_between, in_order
 
@@ -30,7 +30,7 @@ class Due:
     """The first row of each."""
     places: Array
     """The first slice of each."""
-    numbers: Array
+    numbers: Array | slice
 
     @property
     def held(self) -> Array:
@@ -56,12 +56,23 @@ class Steps:
     """Whether they all are of one window."""
 
 
+@dataclass(frozen=True)
+class Ranges:
+    """What `slide_ranges` is given, and whose its answers are."""
+
+    ranges: Array
+    """How many rows the windows are of, the longest first."""
+    due: list[Due]
+    room: int
+    """How many rows there may be at once."""
+
+
 class Slices:
     """Windows that begin at known places: rows between two of these are one slice."""
 
     def __init__(self, technique: Technique) -> None:
         self.technique = technique
-        self.windows: list[Shared] = []
+        self.windows: list[Any] = []
         self.rows, self.times = Line(), Line()
         """Of each slice the first row, and its time; the one that is open is the last of them."""
         self.closed = 0
@@ -73,12 +84,12 @@ class Slices:
         self.born: set[int] = set()
         """The first rows of windows that have come since the last rows."""
 
-    def settle(self, windows: Sequence[Shared]) -> None:
-        """These windows, from now on."""
+    def settle(self, windows: Sequence[Any]) -> None:
+        """These windows, which are `Sliced`, from now on."""
         born = {window.born for window in windows if window not in self.windows}
         self.windows = list(windows)
-        by_row = [each.sliding for each in windows if not each.by_time]  # type: ignore[attr-defined]
-        by_time = [each.sliding for each in windows if each.by_time]  # type: ignore[attr-defined]
+        by_row = [each.sliding for each in windows if not each.by_time]
+        by_time = [each.sliding for each in windows if each.by_time]
         self.row_edges = all_edges(by_row, self.technique)
         self.time_edges = all_edges(by_time, self.technique)
         self.born |= born
@@ -88,31 +99,38 @@ class Slices:
         """Whether a slice is open that has rows."""
         return self.rows.end > self.closed
 
-    def steps(self, came: Came, asked: list[Asked], times: Line) -> Steps:
+    def steps(self, came: Came, asked: list[Asked]) -> Steps:
         cuts = self._cuts(came)
         begun = self.begun
         if len(cuts) and cuts[0] == came.before and not begun:
             cuts = cuts[1:]
         self._begin(came, cuts)
-        places = in_order([cuts, *(each.ends for each in asked), np.array([came.end])])
-        closes = np.zeros(len(places), bool)
-        closes[first_from(places, cuts)] = True
         each = [self._due(*pair) for pair in zip(self.windows, asked, strict=True)]
         one = len(self.windows) == 1
+        # A step for each row that something happens before, and for the end.
+        happens, full_before = np.zeros((2, came.rows + 1), bool)
+        happens[-1] = True
+        for ends in (cuts, *(due.asked.ends for due in each)):
+            happens[ends - came.before] = True
+        full_before[cuts - came.before] = True
+        upto = np.flatnonzero(happens)
+        closes = full_before[upto]
         if one:
-            places, closes = _one_by_one(places, closes, each[0].asked.ends)
-        at = [first_from(places, due.asked.ends) for due in each]
-        if one:
+            upto, closes = _one_by_one(upto, closes, each[0].asked.ends - came.before)
             ends = each[0].asked.ends
-            at = [at[0] + np.arange(len(ends)) - first_from(ends, ends)]
+            at = [first_from(upto, ends - came.before) + np.arange(len(ends))]
+            at[0] -= first_from(ends, ends)
+        else:
+            number = np.cumsum(happens) - 1
+            at = [number[due.asked.ends - came.before] for due in each]
         full = self.closed + np.cumsum(closes)
         far = [np.maximum(full[s] - due.places, 0) for s, due in zip(at, each, strict=True)]
-        floors = [self._place(w, w.needs_from(came, times)) for w in self.windows]
-        leaving = _leaving(len(places), at, [due.places for due in each], floors, self.left, full)
+        floors = [self._place(window, window.needs_from(came)) for window in self.windows]
+        leaving = _leaving(len(upto), at, [due.places for due in each], floors, self.left, full)
         room = int((full - self.left - np.cumsum(leaving) + leaving).max(initial=0))
-        first, reach, numbers = _in_order(len(places), at, far)
-        due = [Due(d.asked, d.starts, d.places, n) for d, n in zip(each, numbers, strict=True)]
-        return Steps(places - came.before, closes, leaving, first, reach, due, begun, room, one)
+        first, reach, numbers = _in_order(len(upto), at, far)
+        due = [replace(d, numbers=n) for d, n in zip(each, numbers, strict=True)]
+        return Steps(upto, closes, leaving, first, reach, due, begun, room, one)
 
     def _cuts(self, came: Came) -> Array:
         """Where slices are cut: places before ≤ i < end."""
@@ -130,7 +148,7 @@ class Slices:
         none = np.zeros_like(cuts)
         self.times.append(came.times[cuts - came.before] if len(came.times) else none)
 
-    def _due(self, window: Shared, asked: Asked) -> Due:
+    def _due(self, window: Sliced, asked: Asked) -> Due:
         rows, times = self.rows, self.times
         if window.by_time:
             places = times.first + first_from(times.numbers, asked.starts)
@@ -146,12 +164,12 @@ class Slices:
             asked, starts, places = asked.take(some), starts[some], places[some]
         return Due(asked, starts, places, places)
 
-    def _place(self, window: Shared, since: int) -> int:
+    def _place(self, window: Sliced, since: int) -> int:
         """The slice that begins at a row, or time, or the first after it."""
         line = self.times if window.by_time else self.rows
         return line.first + int(np.searchsorted(line.numbers, since))
 
-    def commit(self, came: Came, steps: Steps) -> None:
+    def commit(self, came: Came, steps: Any) -> None:
         self.closed += int(steps.closes.sum())
         self.left += int(steps.leaving.sum())
         self.born = set()
@@ -175,7 +193,7 @@ class Slices:
 
 
 class EachRow:
-    """Windows that may begin at any row: each row is a slice."""
+    """Windows of so many rows that begin at every row: each row is a slice."""
 
     def __init__(self, first: int) -> None:
         self.windows: list[Shared] = []
@@ -186,27 +204,19 @@ class EachRow:
     def settle(self, windows: Sequence[Shared]) -> None:
         self.windows = list(windows)
 
-    def steps(self, came: Came, asked: list[Asked], times: Line) -> Steps:
-        upto = np.arange(1, came.rows + 1)
-        full = came.before + upto
-        due, at, reach = [], [], []
-        for each in asked:
-            due.append(Due(each, each.starts, each.starts, each.starts))
-            at.append(each.ends - 1 - came.before)
-            reach.append(each.ends - each.starts)
-        floors = [window.needs_from(came, times) for window in self.windows]
-        starts = [each.starts for each in asked]
-        leaving = _leaving(came.rows, at, starts, floors, self.left, full)
-        room = int((full - self.left - np.cumsum(leaving) + leaving).max(initial=0))
-        first, reaches, numbers = _in_order(came.rows, at, reach)
-        due = [Due(d.asked, d.starts, d.places, n) for d, n in zip(due, numbers, strict=True)]
-        closes = np.ones(came.rows, bool)
-        one = len(self.windows) == 1
-        return Steps(upto, closes, leaving, first, reaches, due, False, room, one)
+    def steps(self, came: Came, asked: list[Asked]) -> Ranges:
+        sizes = np.array([window.size for window in self.windows])
+        longest_first = np.argsort(-sizes, kind="stable")
+        due = [Due(each, each.starts, each.starts, slice(0)) for each in asked]
+        for place, k in enumerate(longest_first.tolist()):
+            due[k] = replace(due[k], numbers=slice(place, None, len(sizes)))
+        room = min(came.end - self.left, int(sizes.max()))
+        return Ranges(sizes[longest_first], due, room)
 
-    def commit(self, came: Came, steps: Steps) -> None:
+    def commit(self, came: Came, steps: Any) -> None:
         self.closed = came.end
-        self.left += int(steps.leaving.sum())
+        if came.rows:  # what is too much leaves when a row comes
+            self.left = max(self.left, came.end - int(steps.ranges[0]))
 
     def begins(self, place: int) -> Array:
         return np.arange(place, self.closed)
