@@ -19,9 +19,9 @@ from sash.operators.laws import close, scale_of
 from sash.operators.monoid import Monoid
 
 SHARED = (
-    *("size", "span", "bulk_insert", "bulk_evict"),
+    *("size", "span", "bulk_insert", "bulk_evict", "query_last"),
     *("slide", "slide_ranges", "slide_bounds", "follow", "timed_slide", "timed_bounds"),
-    *("share", "share_one"),
+    "share",
 )
 COMPILED_ONLY = (
     "slide_policy",

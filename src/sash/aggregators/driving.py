@@ -35,8 +35,8 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
 
 
 def query_last(rings: tuple[Ring, ...], state: State, count: int) -> Partial:
-    """The algorithm's own, if it can tell the sum of the `count` youngest values."""
-    raise NotImplementedError
+    """The sum of the `count` youngest values; one that cannot tell is asked for all it holds."""
+    return query(rings, state)
 
 
 def evict_while(rings: tuple[Ring, ...], state: State, policy: Any) -> State:
@@ -209,44 +209,6 @@ def share(
                 answer(out, j, combine(query_last(rings, state, reach[j]), p))
             else:
                 answer(out, j, query_last(rings, state, reach[j]))
-    store(open_slice, 0, p)
-    return state
-
-
-def share_one(
-    rings: tuple[Ring, ...],
-    state: State,
-    rows: Any,
-    open_slice: Any,
-    begun: bool,
-    upto: Any,
-    closes: Any,
-    leaving: Any,
-    first: Any,
-    reach: Any,
-    out: Any,
-) -> State:
-    """`share` for one range: each answer is for all slices that are left."""
-    p = load(open_slice, 0)
-    at = 0
-    for s in range(len(upto)):
-        while at < upto[s]:
-            v = read(rows, at)
-            p = combine(p, v) if begun else v
-            begun = True
-            at += 1
-        if closes[s]:
-            state = insert(rings, state, p)
-            begun = False
-        if leaving[s] > 0:
-            state = bulk_evict(rings, state, leaving[s])
-        for j in range(first[s], first[s + 1]):
-            if reach[j] == 0:
-                answer(out, j, p if begun else identity())
-            elif begun:
-                answer(out, j, combine(query(rings, state), p))
-            else:
-                answer(out, j, query(rings, state))
     store(open_slice, 0, p)
     return state
 

@@ -382,7 +382,7 @@ class Writer:
 ENTRIES = (
     *("bulk_insert", "bulk_evict", "regrow"),
     *("slide", "slide_ranges", "slide_bounds", "follow", "timed_slide", "timed_bounds"),
-    *("share", "share_one"),
+    "share",
     *COMPILED_ONLY,
 )
 """What every algorithm can be asked to do; one with more to offer names it in its own `ENTRIES`."""
@@ -391,7 +391,6 @@ POLICY_ENTRIES = {"slide_policy", "follow_policy_keys"}
 NEEDED = {
     **{
         "slide_ranges": "query_last",
-        "share": "query_last",
         "save_values": "value",
         "load_values": "value",
     },

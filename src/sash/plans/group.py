@@ -374,7 +374,7 @@ def _told(steps: Steps | Ranges, rows: int, open_slice: Any) -> tuple[str, list[
             else ("slide_ranges", [rows, steps.ranges])
         )
     told = [steps.upto, steps.closes, steps.leaving, steps.first, steps.reach]
-    return "share_one" if steps.one else "share", [open_slice, steps.begun, *told]
+    return "share", [open_slice, steps.begun, *told]
 
 
 def _as_array(numbers: Array | slice, count: int) -> Array:

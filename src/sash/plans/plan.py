@@ -73,7 +73,8 @@ class Plan:
         """The time of the first row."""
         self._finished = False
         for name, each in queries.items():
-            self.add(name, each)
+            self._add(name, each)
+        self._reader.settle(list(self.queries.values()))
 
     def __repr__(self) -> str:
         return f"<Plan of {len(self.queries)} queries: {', '.join(self.queries)}>"
@@ -97,6 +98,10 @@ class Plan:
         With `lateness` these are also rows that have come, and still wait for earlier ones.
         """
         self._check_open()
+        self._add(name, query)
+        self._reader.settle(list(self.queries.values()))
+
+    def _add(self, name: str, query: Query) -> None:
         if not isinstance(name, str):
             raise TypeError(f"the name of a query is text, not {name!r}.")
         if not isinstance(query, Query):
@@ -123,7 +128,6 @@ class Plan:
         if self._order is not None:
             self._vetting[name] = Alone(query).engine
         self.queries[name] = query
-        self._reader.settle(list(self.queries.values()))
 
     def remove(self, name: str) -> None:
         """One query less; the others go on as they are."""

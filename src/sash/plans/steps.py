@@ -52,8 +52,6 @@ class Steps:
     """Whether a slice is open before the first step."""
     room: int
     """How many slices there may be at once."""
-    one: bool
-    """Whether they all are of one window."""
 
 
 @dataclass(frozen=True)
@@ -105,14 +103,17 @@ class Slices:
         if len(cuts) and cuts[0] == came.before and not begun:
             cuts = cuts[1:]
         self._begin(came, cuts)
-        each = [self._due(*pair) for pair in zip(self.windows, asked, strict=True)]
+        full_before = np.zeros(came.rows + 1, bool)
+        full_before[cuts - came.before] = True
+        filled = _marks_upto(full_before)
+        due = zip(self.windows, asked, strict=True)
+        each = [self._due(window, given, came, filled) for window, given in due]
         one = len(self.windows) == 1
         # A step for each row that something happens before, and for the end.
-        happens, full_before = np.zeros((2, came.rows + 1), bool)
+        happens = full_before.copy()
         happens[-1] = True
-        for ends in (cuts, *(due.asked.ends for due in each)):
-            happens[ends - came.before] = True
-        full_before[cuts - came.before] = True
+        for given in each:
+            happens[given.asked.ends - came.before] = True
         upto = np.flatnonzero(happens)
         closes = full_before[upto]
         if one:
@@ -121,16 +122,16 @@ class Slices:
             at = [first_from(upto, ends - came.before) + np.arange(len(ends))]
             at[0] -= first_from(ends, ends)
         else:
-            number = np.cumsum(happens) - 1
-            at = [number[due.asked.ends - came.before] for due in each]
+            number = _marks_upto(happens)
+            at = [number[due.asked.ends - came.before] - 1 for due in each]
         full = self.closed + np.cumsum(closes)
         far = [np.maximum(full[s] - due.places, 0) for s, due in zip(at, each, strict=True)]
         floors = [self._place(window, window.needs_from(came)) for window in self.windows]
         leaving = _leaving(len(upto), at, [due.places for due in each], floors, self.left, full)
         room = int((full - self.left - np.cumsum(leaving) + leaving).max(initial=0))
         first, reach, numbers = _in_order(len(upto), at, far)
-        due = [replace(d, numbers=n) for d, n in zip(each, numbers, strict=True)]
-        return Steps(upto, closes, leaving, first, reach, due, begun, room, one)
+        each = [replace(d, numbers=n) for d, n in zip(each, numbers, strict=True)]
+        return Steps(upto, closes, leaving, first, reach, each, begun, room)
 
     def _cuts(self, came: Came) -> Array:
         """Where slices are cut: places before ≤ i < end."""
@@ -148,14 +149,17 @@ class Slices:
         none = np.zeros_like(cuts)
         self.times.append(came.times[cuts - came.before] if len(came.times) else none)
 
-    def _due(self, window: Sliced, asked: Asked) -> Due:
+    def _due(self, window: Sliced, asked: Asked, came: Came, filled: Array) -> Due:
+        """filled: for each row that has come, and the next, how many slices are full before it."""
         rows, times = self.rows, self.times
         if window.by_time:
             places = times.first + first_from(times.numbers, asked.starts)
             born = rows.first + int(np.searchsorted(rows.numbers, window.born))
             places = np.maximum(places, born)
         else:
-            places = rows.first + first_from(rows.numbers, asked.starts)
+            old = int(np.searchsorted(asked.starts, came.before))
+            places = self.closed + filled[np.maximum(asked.starts - came.before, 0)].astype(int)
+            places[:old] = rows.first + first_from(rows.numbers, asked.starts[:old])
         there = places < rows.end
         starts = asked.ends.copy()
         starts[there] = rows.at(places[there])
@@ -244,6 +248,11 @@ def _changes(edges: tuple[Edges, ...], came: Came) -> Array:
     return np.concatenate(found)
 
 
+def _marks_upto(marked: Array) -> Array:
+    """For each place how many are marked up to it; in few bytes, as there is one for each row."""
+    return np.cumsum(marked, dtype=np.int32 if len(marked) < 2**31 else np.int64)
+
+
 def _one_by_one(places: Array, closes: Array, ends: Array) -> tuple[Array, Array]:
     """A step for each answer: between two at the same place slices may leave."""
     counts = np.maximum(np.bincount(first_from(places, ends), minlength=len(places)), 1)
@@ -288,20 +297,20 @@ def _in_order(steps: int, at: list[Array], reach: list[Array]) -> tuple[Array, A
     that its answers have.
     """
     longest = sorted(range(len(at)), key=lambda k: -int(reach[k][-1]) if len(reach[k]) else 0)
+    counts = np.zeros(steps, np.int64)
     whose: list[Array] = [np.zeros(0, np.int64)] * len(at)
-    when, far = _joined([at[k] for k in longest]), _joined([reach[k] for k in longest])
-    order = np.argsort(when, kind="stable")  # of a few runs that rise, which it merges
-    number = np.empty(len(order), np.int64)
-    number[order] = np.arange(len(order))
-    end = 0
-    for k in longest:
-        begin, end = end, end + len(at[k])
-        whose[k] = number[begin:end]
+    for k in longest:  # first the place of each answer among those of its step
+        when = at[k]
+        whose[k] = counts[when]
+        if (when[1:] == when[:-1]).any():  # a window may have several answers at a step
+            whose[k] += np.arange(len(when)) - first_from(when, when)
+            np.add.at(counts, when, 1)
+        else:
+            counts[when] += 1
     first = np.zeros(steps + 1, np.int64)
-    np.cumsum(np.bincount(when, minlength=steps), out=first[1:])
-    return first, far[order], whose
-
-
-def _joined(arrays: list[Array]) -> Array:
-    found: Any = np.concatenate(arrays) if arrays else np.zeros(0)
-    return np.asarray(found, np.int64)
+    np.cumsum(counts, out=first[1:])
+    far = np.empty(int(first[-1]), np.int64)
+    for k, when in enumerate(at):
+        whose[k] += first[when]
+        far[whose[k]] = reach[k]
+    return first, far, whose
