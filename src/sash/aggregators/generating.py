@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from sash.aggregators import driving
 from sash.aggregators.binding import COMPILED_ONLY, all_functions_of, called_by
 from sash.aggregators.generating_many import moving, windows
 from sash.aggregators.generating_policy import NO_RISKS, policy_text
@@ -351,7 +352,8 @@ class Writer:
         """The functions that are called from outside, of those the algorithm has."""
         names = (*ENTRIES, *getattr(self.algorithm, "ENTRIES", ()))
         there = all_functions_of(self.algorithm)
-        lacking = {entry for entry, need in NEEDED.items() if need not in there}
+        shared = driving.query_last
+        lacking = {entry for entry, need in NEEDED.items() if there.get(need) in (None, shared)}
         lacking |= set() if self.policy else POLICY_ENTRIES
         return [name for name in names if name in there and name not in lacking]
 

@@ -53,9 +53,11 @@ class Came:
     @cached_property
     def longest_gap(self) -> int:
         """The longest time without a row, up to the last of these."""
-        first = [] if self.newest == cutting.NEVER else [self.newest]
-        moments = np.concatenate([first, self.times[:1]])
-        return int(np.concatenate([np.diff(self.times), np.diff(moments)]).max(initial=0))
+        if not len(self.times):
+            return 0
+        first = int(self.times[0])
+        since = first if self.newest == cutting.NEVER else self.newest
+        return int(np.diff(self.times).max(initial=first - since))
 
     @property
     def latest(self) -> int:
@@ -83,6 +85,29 @@ class Asked:
         return Asked(*(given[which] for given in each))
 
 
+@dataclass(frozen=True)
+class AskedAtRows:
+    """The same of a window of so many rows that is answered at each; where it begins, if asked."""
+
+    came: Came
+    size: int
+    born: int
+
+    @property
+    def ends(self) -> Array:
+        return self.came.each_end
+
+    @property
+    def starts(self) -> Array:
+        return np.asarray(np.maximum(self.ends - self.size, self.born))
+
+    @property
+    def times(self) -> Array:
+        return self.came.times if len(self.came.times) else np.zeros(self.came.rows, np.int64)
+
+    since = times
+
+
 class Shared:
     """A window that can be shared, and where it stands."""
 
@@ -97,7 +122,7 @@ class Shared:
         self.born = born
         self.size, self.width, self.every, self.offset = shape.numbers
 
-    def ask(self, came: Came) -> Asked:
+    def ask(self, came: Came) -> Asked | AskedAtRows:
         """What is due when these rows have come."""
         raise NotImplementedError
 
@@ -179,6 +204,8 @@ class Timed(Sliced):
                 f"{self.shape.definition!r} has {total:,} ends between these rows; is the unit of "
                 f"the times right?"
             )
+        if len(low) == 1:
+            return int(low[0]) + self.every * np.arange(total)
         number = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
         return np.asarray(np.repeat(low, counts) + number * self.every, np.int64)
 
@@ -205,10 +232,8 @@ class Timed(Sliced):
 class AtRows(Shared):
     sliced, by_time = False, False
 
-    def ask(self, came: Came) -> Asked:
-        ends = came.each_end
-        at = came.times if len(came.times) else np.zeros_like(ends)
-        return Asked(ends, np.maximum(ends - self.size, self.born), at, at)
+    def ask(self, came: Came) -> AskedAtRows:
+        return AskedAtRows(came, self.size, self.born)
 
 
 def _multiples(born: int, every: int, came: Came) -> Array:

@@ -68,7 +68,7 @@ def _of_group(
     )
     if not isinstance(group.slices, Slices):
         lines = [f"{operators}{what}: each row goes in by itself, kept by {group.algorithm}"]
-        lines.append("  windows that end at any row may begin at any row, so there are no slices")
+        lines.append("  windows that end at every row begin at every row: there are no slices")
         wide = max(len(", ".join(each)) for each in names.values())
         lines += [f"  {', '.join(n):{wide}}  {w.shape.definition!r}" for w, n in names.items()]
         return lines

@@ -183,7 +183,7 @@ class Group:
     ) -> LeafAnswers:
         """What the loop answers, in its order."""
         held = kept.held()
-        count = sum(len(due.starts) for due in steps.due)
+        count = sum(len(due.asked.ends) for due in steps.due)
         leaf = replace(leaf, operator=self.looped)
         compiles = kept.monoid.fixed_width and (came.rows >= FEW_ROWS or kept.in_arrays)
         if compiles:

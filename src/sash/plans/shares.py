@@ -13,11 +13,11 @@ from sash.aggregators.answers import LeafAnswers
 from sash.aggregators.columns import leaves as read_leaves
 from sash.operators.base import Operator
 from sash.operators.serving import SERVING, partial_key, sharing
-from sash.plans.asked import Asked, AtRows, Came, Counted, Shared, Timed
+from sash.plans.asked import AtRows, Came, Counted, Shared, Timed
 from sash.plans.group import Group, Ran, as_read
 from sash.plans.queries import Query
 from sash.plans.slicing import Technique
-from sash.plans.steps import EachRow, Ranges, Slices, Steps
+from sash.plans.steps import DueAtRows, EachRow, Ranges, Slices, Steps
 from sash.windows import cutting
 from sash.windows.answers import Found
 from sash.windows.batches import Batch
@@ -254,8 +254,11 @@ def _given(asking: Asking, by_group: dict[int, tuple[Steps | Ranges, Ran]]) -> G
             leaves.append(answers.take(np.arange(answers.count)) if several else answers)
     if not leaves:
         return _none(asking.query)
-    asked: Asked = due.asked
-    return Given(Found(asking.query.operator, leaves), asked.times, asked.since, None, due.held)
+    asked, held = due.asked, None
+    if isinstance(due, DueAtRows) and asking.query.min_size <= 1:
+        held = np.broadcast_to(1, len(asked.ends))  # at least; no one asks for more
+    found = Found(asking.query.operator, leaves)
+    return Given(found, asked.times, asked.since, None, due.held if held is None else held)
 
 
 def _none(query: Query) -> Given:

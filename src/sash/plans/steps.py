@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.plans.asked import Asked, Came, Shared, Sliced
+from sash.plans.asked import Asked, AskedAtRows, Came, Shared, Sliced
 from sash.plans.lines import Array, Line, first_from
 from sash.plans.slicing import Edges, Technique, all_edges, cuts_between, in_order
 
@@ -39,6 +39,24 @@ class Due:
 
 
 @dataclass(frozen=True)
+class DueAtRows:
+    """The same of a window that is answered at each row; each row is a slice."""
+
+    asked: AskedAtRows
+    numbers: slice
+
+    @property
+    def starts(self) -> Array:
+        return self.asked.starts
+
+    places = starts
+
+    @property
+    def held(self) -> Array:
+        return self.asked.ends - self.starts
+
+
+@dataclass(frozen=True)
 class Steps:
     """What `share` is given, and whose its answers are."""
 
@@ -60,7 +78,7 @@ class Ranges:
 
     ranges: Array
     """How many rows the windows are of, the longest first."""
-    due: list[Due]
+    due: list[DueAtRows]
     room: int
     """How many rows there may be at once."""
 
@@ -97,7 +115,7 @@ class Slices:
         """Whether a slice is open that has rows."""
         return self.rows.end > self.closed
 
-    def steps(self, came: Came, asked: list[Asked]) -> Steps:
+    def steps(self, came: Came, asked: list[Any]) -> Steps:
         cuts = self._cuts(came)
         begun = self.begun
         if len(cuts) and cuts[0] == came.before and not begun:
@@ -208,12 +226,12 @@ class EachRow:
     def settle(self, windows: Sequence[Shared]) -> None:
         self.windows = list(windows)
 
-    def steps(self, came: Came, asked: list[Asked]) -> Ranges:
+    def steps(self, came: Came, asked: list[Any]) -> Ranges:
         sizes = np.array([window.size for window in self.windows])
         longest_first = np.argsort(-sizes, kind="stable")
-        due = [Due(each, each.starts, each.starts, slice(0)) for each in asked]
-        for place, k in enumerate(longest_first.tolist()):
-            due[k] = replace(due[k], numbers=slice(place, None, len(sizes)))
+        places = np.argsort(longest_first).tolist()
+        each = zip(asked, places, strict=True)
+        due = [DueAtRows(one, slice(place, None, len(sizes))) for one, place in each]
         room = min(came.end - self.left, int(sizes.max()))
         return Ranges(sizes[longest_first], due, room)
 
