@@ -156,7 +156,18 @@ def may_raise_compiled(monoid: Monoid) -> bool:
     )
 
 
+SAYS_RAISE: dict[CodeType, bool] = {}
+"""What was found of our own functions, by their code: they are looked at for every window."""
+
+
 def _says_raise(function: FunctionType, source: str | None = None) -> bool:
+    code = function.__code__
+    if code not in SAYS_RAISE:
+        SAYS_RAISE[code] = _has_raise(function, source)
+    return SAYS_RAISE[code]
+
+
+def _has_raise(function: FunctionType, source: str | None) -> bool:
     tree = tree_of(function, source)
     if tree is None or any(isinstance(node, ast.Raise) for node in ast.walk(tree)):
         return True

@@ -29,6 +29,7 @@ from sash.windows.roles import RefusedRowError
 
 Array = np.ndarray[Any, Any]
 HERE = "here"
+MANY_ROWS, MANY_BYTES = 1 << 15, 1 << 26
 
 
 @dataclass(frozen=True)
@@ -236,11 +237,32 @@ def _along(values: pa.Array, window: Delta) -> pa.Array:
 # Answers for rows
 
 
+def gathered(batches: Iterator[Sequence[pa.Array]]) -> Iterator[Sequence[pa.Array]]:
+    """Several batches as one, as long as they are small: each costs as much as a thousand rows."""
+    held: list[Sequence[pa.Array]] = []
+    rows = size = 0
+    for batch in batches:
+        held.append(batch)
+        rows += len(batch[0])
+        size += sum(column.nbytes for column in batch)
+        if rows >= MANY_ROWS or size >= MANY_BYTES:
+            yield _joined(held)
+            held, rows, size = [], 0, 0
+    if held:
+        yield _joined(held)
+
+
+def _joined(batches: list[Sequence[pa.Array]]) -> Sequence[pa.Array]:
+    if len(batches) == 1:
+        return batches[0]
+    return [pa.concat_arrays(each) for each in zip(*batches, strict=True)]
+
+
 def answers_at_rows(query: Query, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
     """For each row its answers; if only some rows have any, with a mark of those."""
     windows = Windows(query)
     nothing = _packed(query, [pa.nulls(0, kind) for kind in query.answer_types.values()], None)
-    for batch in batches:
+    for batch in gathered(batches):
         rows = Rows(in_utc(query.sent, batch, query.schema), len(batch[0]))
         pieces = windows.take(rows) if rows.count else ()
         found = [_packed(query, *_for_rows(query, piece)) for piece in pieces]
@@ -254,7 +276,7 @@ def answers_to_all(
     each = [Windows(query) for query in asked]
     schema = pa.unify_schemas([query.schema for query in asked])
     plain = all(query.shape.plain for query in asked)
-    for batch in batches:
+    for batch in gathered(batches):
         rows = Rows(in_utc(sent, batch, schema), len(batch[0]))
         arrays: list[pa.Array] = []
         here = np.zeros(rows.count, bool)
