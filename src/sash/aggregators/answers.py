@@ -71,7 +71,8 @@ class LeafAnswers:
             return self._taken(kind)
         if self.leaf.operator.finish is not None or self.objects is not None:
             as_type = declared_type(self.leaf, self.monoid) if kind == "arrow" else None
-            return of_objects(self._one_by_one(), kind, as_type)
+            numbers = tells_numbers(self.leaf.operator)
+            return of_objects(self._one_by_one(), kind, as_type, numbers=numbers)
         if list(self.fields) == [""]:
             return self._one(kind, self.fields[""])
         return _of_struct(
@@ -157,6 +158,12 @@ def _as_times(values: Array, there: Array | None, source: Column) -> Any:
         times = values.view(source.source.dtype.newbyteorder("="))
         return times if there is None else with_missing(times, there)
     return _plain(values, there, "arrow").cast(source.source.type)
+
+
+def tells_numbers(leaf: Operator) -> bool:
+    """Whether the answers of an operator are numbers, one each, if its values are."""
+    one = leaf.fields is not None and not isinstance(leaf.answer, dict)
+    return one and not leaf.takes and leaf.finish is None
 
 
 def of_objects(values: list[Any], kind: Kind, as_type: Any = None, numbers: bool = False) -> Any:

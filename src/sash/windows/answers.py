@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sash.aggregators.answers import Array, LeafAnswers, dress, in_table, of_objects
+from sash.aggregators.answers import (
+    Array,
+    LeafAnswers,
+    tells_numbers,
+    dress,
+    in_table,
+    of_objects,
+)
 from sash.aggregators.columns import Kind
 from sash.operators.base import Operator
 from sash.operators.monoid import answers_class
@@ -194,6 +201,4 @@ class Found:
 
 
 def _of_leaf(answers: list[Any], leaf: Operator, kind: Kind, as_type: pa.DataType | None) -> Any:
-    numbers = leaf.fields is not None and not leaf.takes and leaf.finish is None
-    numbers = numbers and not isinstance(leaf.answer, dict)
-    return of_objects(answers, kind, as_type, numbers=numbers)
+    return of_objects(answers, kind, as_type, numbers=tells_numbers(leaf))
