@@ -331,3 +331,68 @@ def test_a_query_whose_first_rows_are_refused() -> None:
     plan.remove("b")
     assert plan.push_many({"x": [1.0]}) == {"a": [1.0]}
     assert plan.explain().startswith("1 query,")
+
+
+@pytest.mark.parametrize("rows", [4, 600])
+@pytest.mark.parametrize("window", [sash.last(3), sash.last(3, every=2)], ids=repr)
+def test_the_same_query_twice_has_arrays_of_its_own(window: Any, rows: int) -> None:
+    query = sash.query(sash.Max(), window)
+    found = sash.share({"a": query, "b": query}).push_many(np.arange(float(rows)))
+    wanted = found["b"].copy()
+    found["a"][:] = -1.0
+    assert np.array_equal(found["b"], wanted)
+
+
+@pytest.mark.parametrize("window", [sash.session("3i"), sash.last("3i"), sash.last(2)], ids=repr)
+def test_a_query_of_a_column_that_no_one_has_read(window: Any) -> None:
+    """It may never see a row."""
+    plan = sash.share({"a": sash.query(sash.Sum("x"), sash.last(2))})
+    plan.push_many({"x": pa.array([1.0, 2.0]), "s": pa.array(["p", "q"])}, [1, 2])
+    plan.add("b", sash.query(sash.Concat("s"), window))
+    assert len(plan.advance(5)["b"]) == 0
+    assert len(plan.finish()["b"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("none", "text"),
+    [
+        (np.array([None, None], object), np.array(["a", "b"], object)),
+        (pa.array([None, None]), pa.array(["a", "b"])),
+        ([None, None], ["a", "b"]),
+    ],
+    ids=["numpy", "arrow", "list"],
+)
+def test_nothing_but_null_tells_no_type(none: Any, text: Any) -> None:
+    queries = {
+        "last": sash.query(sash.Last("s"), 3),
+        "all": sash.query(sash.Concat("s"), sash.last(4, every=4)),
+        "n": sash.query(sash.Count("s"), 3),
+    }
+    plan = sash.share(queries)
+    plan.push_many({"s": none})
+    found = plan.push_many({"s": text})
+    assert [list(map(str, each)) for each in found.values()] == [["a", "b"], ["ab"], ["1", "2"]]
+
+
+def test_many_ranges_at_every_row() -> None:
+    """By the loop for many ranges, whose answers lie side by side; ranges go as well."""
+    draw = np.random.default_rng(3)
+    windows = {f"{size}": sash.last(size) for size in (1, 2, 7, 64, 65, 300)}
+    queries = {
+        f"{op.name} {name}": sash.query(op, window)
+        for name, window in windows.items()
+        for op in (sash.Max("x"), sash.Mean("x"), sash.Count("x"))
+    }
+    plan = sash.share(queries)
+    alone = {name: sash.Window(each.operator, each.window) for name, each in queries.items()}
+    for rows in (5, 700, 0, 1, 400):
+        values = np.where(draw.random(rows) < 0.2, None, draw.normal(size=rows).round(3))
+        table = {"x": pa.array(values.tolist(), pa.float64())}
+        found = plan.push_many(table)
+        for name, window in alone.items():
+            one, other = found[name].to_pylist(), window.push_many(table).to_pylist()
+            assert one == pytest.approx(other, nan_ok=True), name
+        if rows == 700:
+            for name in ("Max 300", "Mean 300", "Count 300"):
+                plan.remove(name)
+                del alone[name]

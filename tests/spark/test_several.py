@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from spark.engines import Asked, on_stream, rows_of
 from spark.some_rows import some_rows
 
 import sash
+from sash.spark.reading import Call
+from sash.spark.streams import stream_query_of_several
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -174,3 +177,16 @@ def test_windows_that_order_ties_otherwise(spark: SparkSession, tmp_path: Path) 
         sash.spark.sliding(
             rows.parquet(str(tmp_path)), windows, {"s": sash.Sum("x")}, by="k", order_by="t"
         )
+
+
+def test_where_windows_stand_is_known_by_their_order(spark: SparkSession, tmp_path: Path) -> None:
+    """A stream that goes on with the same windows in another order would take one for the other."""
+    rows = spark.readStream.schema("k string, t bigint, x bigint, f double").parquet(str(tmp_path))
+    call = Call(None, NUMBERS, "k", "t", "9i")
+    windows = ON_A_STREAM["slices"][0]
+    one = stream_query_of_several(rows, call, windows)
+    other = stream_query_of_several(rows, call, dict(reversed(windows.items())))
+    assert one.fingerprint != other.fingerprint
+    assert "window was ['b: tumbling('4i')'" in one.difference(other.fingerprint).replace('"', "'")
+    swapped = replace(call, aggs=dict(reversed(NUMBERS.items())))  # as slices they have numbers
+    assert stream_query_of_several(rows, swapped, windows).fingerprint != one.fingerprint

@@ -50,6 +50,11 @@ WINDOWS = {
     "shifted": sash.last("8i", every="4i", offset="3i"),
     "with gaps": sash.last("4i", every="10i"),
     "tumbling": sash.tumbling("7i"),
+    "several": [
+        sash.last("8i", every="4i", offset="3i"),
+        sash.tumbling("6i", offset="1i"),
+        sash.last("4i", every="10i", offset="3i"),
+    ],
 }
 
 
@@ -90,12 +95,13 @@ def runs(window: Any, op: Operator, lateness: int | None, **options: Any) -> tup
     plain = replace(
         asked_for(window, lateness, op, **options), order=("x", "y"), stored=("x", "y", "t")
     )
-    slices = Slices.of(op, [Shape(definition(window))], SCHEMA)
+    several = window if isinstance(window, list) else [window]
+    slices = Slices.of(op, [Shape(definition(each)) for each in several], SCHEMA)
     assert slices is not None
     names = tuple(slices.fields.names)
     cut: Asked = replace(
         plain,
-        operator=slices.merged,
+        questions=tuple(replace(each, operator=slices.merged) for each in plain.questions),
         order=(),
         stored=(*names, "weight", "t"),
         weight="weight",

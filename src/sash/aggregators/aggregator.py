@@ -565,9 +565,11 @@ def cast(column: columns.Column, dtype: np.dtype[Any]) -> columns.Column:
 
 
 def tells_type(column: columns.Column) -> bool:
-    """Whether a column's values have a type: a list of nothing but None has none."""
-    empty = not len(column) or (column.valid is not None and not column.valid.any())
-    return not empty or (column.kind != "list" and len(column) > 0)
+    """Whether a column's values have a type: nothing but None has none, if the array says none."""
+    if not len(column) or column.valid is None or column.valid.any():
+        return len(column) > 0
+    dtype, kind = (getattr(column.source, name, None) for name in ("dtype", "type"))
+    return column.kind != "list" and str(dtype) != "object" and str(kind) != "null"
 
 
 class NullRows(dict[int, None]):

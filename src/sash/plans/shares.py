@@ -215,8 +215,9 @@ class Shares:
             id(group): (steps, ran)
             for group, steps, ran in zip(self.groups, found.steps, found.ran, strict=True)
         }
+        taken: set[Any] = set()
         for name, asking in self.asking.items():
-            found.given[name] = _given(asking, by_group)
+            found.given[name] = _given(asking, by_group, taken)
         for name, query in self.waiting.items():
             found.given[name] = _none(query)
 
@@ -241,17 +242,22 @@ class Shares:
         self.came = came.end
 
 
-def _given(asking: Asking, by_group: dict[int, tuple[Steps | Ranges, Ran]]) -> Given:
-    """The answers of a query, and what each is for."""
+def _given(
+    asking: Asking, by_group: dict[int, tuple[Steps | Ranges, Ran]], taken: set[Any]
+) -> Given:
+    """The answers of a query, and what each is for. taken: what others have been given."""
     leaves: list[LeafAnswers] = []
     for group, operator in asking.leaves:
         steps, ran = by_group[id(group)]
         due = steps.due[group.slices.windows.index(asking.window)]
         answers = ran.answers.get((operator, asking.window))
         if answers is not None:
-            # Those for too few rows are hidden, which others are not to see.
-            several = asking.query.min_size > 1
-            leaves.append(answers.take(np.arange(answers.count)) if several else answers)
+            # Answers for too few rows are hidden, which others are not to see; and what is written
+            # into an array is not to be seen in another.
+            hides = asking.query.min_size > 1
+            copied = hides or id(answers) in taken
+            leaves.append(answers.take(np.arange(answers.count)) if copied else answers)
+            taken.add(id(answers))
     if not leaves:
         return _none(asking.query)
     asked, held = due.asked, None

@@ -116,8 +116,9 @@ class StreamQuery:
     def fingerprint(self) -> str:
         """What must not change while a stream goes on. The algorithm may."""
         query, windows = self.query, [repr(one.window) for one in self.queries]
+        named = [f"{name}: {each}" for name, each in zip(self.names, windows, strict=False)]
         told: dict[str, Any] = {
-            "window": dict(zip(self.names, windows, strict=True)) if self.names else windows[0],
+            "window": named or windows[0],  # where windows stand is kept in their order
             "aggregates": {name: described(op) for name, op in query.aggs.items()},
             "by": query.by,
             "order_by": query.order_by,

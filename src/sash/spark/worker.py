@@ -242,12 +242,13 @@ def gathered(batches: Iterator[Sequence[pa.Array]]) -> Iterator[Sequence[pa.Arra
     held: list[Sequence[pa.Array]] = []
     rows = size = 0
     for batch in batches:
-        held.append(batch)
-        rows += len(batch[0])
-        size += sum(column.nbytes for column in batch)
-        if rows >= MANY_ROWS or size >= MANY_BYTES:
+        more = sum(column.nbytes for column in batch)
+        if held and (rows >= MANY_ROWS or size + more > MANY_BYTES):
             yield _joined(held)
             held, rows, size = [], 0, 0
+        held.append(batch)
+        rows += len(batch[0])
+        size += more
     if held:
         yield _joined(held)
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 from sash.aggregators.answers import (
     Array,
     LeafAnswers,
-    tells_numbers,
     dress,
     in_table,
     of_objects,
+    tells_numbers,
 )
 from sash.aggregators.columns import Kind
 from sash.operators.base import Operator

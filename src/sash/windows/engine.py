@@ -230,7 +230,8 @@ class Engine:
     def _answer_types(self, batch: Batch) -> list[pa.DataType | None]:
         """Of each leaf's answers, the type that columns of these types give."""
         given = {name: getattr(c.source, "type", None) for name, c in batch.columns.items()}
-        if not given:
+        read = {name for leaf in self.operator.leaves for name in leaf.columns}
+        if not given or (not batch.rows and not read <= given.keys()):
             return [None for _ in self.operator.leaves]
         if self.answered is None or self.answered[0] != given:
             leaves, _ = read_leaves(batch.columns, self.operator)

@@ -112,6 +112,8 @@ class Slices:
                 tree = tree_of(function, monoid.sources.get(name))
                 made.update(f"{name} {None if tree is None else ast.dump(tree)}".encode())
         fields = {field.name: str(field.type) for field in self.fields}
+        of = [repr(leaf) for leaf in self.operator.leaves]  # partials are known by their order
+        made.update(repr(of).encode())
         return {"width": self.grid.width, "partials": fields, "operators": made.hexdigest()}
 
     @cached_property
