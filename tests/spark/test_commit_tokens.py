@@ -95,7 +95,7 @@ def asked(window: Any = 20, **options: Any) -> StreamQuery:
         ties=("id",),
         **given,
     )
-    return StreamQuery(query, (0,))
+    return StreamQuery((query,), (0,))
 
 
 @pytest.fixture(autouse=True, params=["by Spark", "by files"])
@@ -185,7 +185,7 @@ def test_another_number_of_shards_is_refused() -> None:
     spark = Spark(asked())
     for rows in batches(2):
         spark.batch(rows, 0)
-    spark.asked = StreamQuery(asked().query, (0, 1, 2))
+    spark.asked = StreamQuery(asked().queries, (0, 1, 2))
     with pytest.raises(SavedError, match=r"among 1 shards.*set spark.sql.shuffle.partitions to 1"):
         spark.batch(next(batches()), 0)
 

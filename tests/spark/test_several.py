@@ -132,7 +132,7 @@ FULL = pytest.mark.full
 @pytest.mark.usefixtures("few_shards")
 @pytest.mark.parametrize(
     "kind",
-    ["some rows", "slices", *(pytest.param(k, marks=FULL) for k in ("rows", "windows", "early"))],
+    ["slices", *(pytest.param(k, marks=FULL) for k in ON_A_STREAM if k != "slices")],
 )
 def test_a_stream_answers_as_a_batch_does(spark: SparkSession, tmp_path: Path, kind: str) -> None:
     """The last row is only there to end what is before it."""
