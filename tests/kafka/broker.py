@@ -227,7 +227,8 @@ def broker(folder: Path) -> Iterator[Broker]:
     # Few threads and little memory, and nothing compiled for a long run: tests run beside it.
     quick = ["-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
     run = [java(), "-Xmx256m", *quick, f"-Dlog4j2.configurationFile={logging}", "-cp", classpath]
-    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    # One that began with a dash would be taken for an option.
+    cluster = "s" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")[1:]
     form = ("kafka.tools.StorageTool", "format", "-g", "-t", cluster, "-c", settings)
     problem = ran(*run, *form, seconds=ANSWERING)
     if problem:

@@ -377,7 +377,7 @@ def test_nothing_but_null_tells_no_type(none: Any, text: Any) -> None:
 def test_many_ranges_at_every_row() -> None:
     """By the loop for many ranges, whose answers lie side by side; ranges go as well."""
     draw = np.random.default_rng(3)
-    windows = {f"{size}": sash.last(size) for size in (1, 2, 7, 64, 65, 300)}
+    windows = {f"{size}": sash.last(size) for size in (1, 7, 64, 300)}
     queries = {
         f"{op.name} {name}": sash.query(op, window)
         for name, window in windows.items()

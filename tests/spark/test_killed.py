@@ -126,7 +126,7 @@ def check_killed(spark: SparkSession, folder: Path, kills: int, batches: int) ->
 
 
 def test_killed(spark: SparkSession, tmp_path: Path) -> None:
-    check_killed(spark, tmp_path, kills=3, batches=12)
+    check_killed(spark, tmp_path, kills=1, batches=6)
 
 
 @pytest.mark.full
