@@ -83,7 +83,7 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
 $(VENV)/.synced: pyproject.toml requirements.lock | $(BIN)/uv
-	$(LOCKED) --extra sketches --extra spark --extra connect --extra plots --group dev
+	$(LOCKED) --extra sketches --extra spark --extra connect --extra stores --extra plots --group dev
 	$(INSTALL) --no-deps --editable .
 	@touch $@
 

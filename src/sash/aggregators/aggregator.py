@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from sash.aggregators import columns
 from sash.aggregators.answer_types import declared_types
 from sash.aggregators.answers import LeafAnswers, dress, in_table, of_objects
+from sash.aggregators.beside import Beside, NullRows
 from sash.aggregators.binding import equal
 from sash.aggregators.keeping import Kept
 from sash.aggregators.registry import MODULES, check_slides_by_policy, for_operator
@@ -45,6 +46,8 @@ class Aggregator:
 
     made_of: str | None = None
     """The algorithm that a composite is made of; by default the one it is named after."""
+    stored = False
+    """Whether most of the window is in a store."""
 
     def __init__(
         self, algorithm: str, operator: Operator, *, dtype: Any = None, **options: Any
@@ -58,7 +61,7 @@ class Aggregator:
         self._types: tuple[tuple[np.dtype[Any], ...], ...] = ()
         self._in, self._out = 0, 0
         self._answer = STALE
-        self._payloads: list[dict[int, tuple[Any, ...]]] = [{} for _ in operator.leaves]
+        self._payloads: list[Any] = [{} for _ in operator.leaves]
         self._nulls: list[Any] = [NullRows() for _ in operator.leaves]
         self._kept: Kept | None = None  # until the first value settles the types
         self._undo: Any = None  # what notes all that changes, to be able to undo it
@@ -537,6 +540,9 @@ class Aggregator:
         """The rows of its `count` youngest values."""
         return range(self._in - count, self._in)
 
+    def _beside(self) -> Beside:
+        return Beside(self)
+
     def _remember(self, row: int, mark: Any, cells: list[Any], payloads: list[Any]) -> None:
         for leaf, (cell, payload) in enumerate(zip(cells, payloads, strict=True)):
             if any(v is None for v in cell):
@@ -570,16 +576,6 @@ def tells_type(column: columns.Column) -> bool:
         return len(column) > 0
     dtype, kind = (getattr(column.source, name, None) for name in ("dtype", "type"))
     return column.kind != "list" and str(dtype) != "object" and str(kind) != "null"
-
-
-class NullRows(dict[int, None]):
-    """The rows that are null for a leaf, rising."""
-
-    def append(self, row: int) -> None:
-        self[row] = None
-
-    def extend(self, rows: Iterable[int]) -> None:
-        self.update(dict.fromkeys(rows))
 
 
 def whole(what: str, number: Any) -> int:

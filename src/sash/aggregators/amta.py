@@ -179,6 +179,11 @@ def nth(rings: tuple[Ring, ...], state: State, i: int) -> Partial:
     return level_get(rings[0], 0, state[0] + i)
 
 
+def whole_nodes(state: State, level: int) -> tuple[int, int]:
+    """Which nodes of a level are there, from one to before another."""
+    return -(-state[0] >> level), nodes(level, state[1])
+
+
 def regrow(old: tuple[Ring, ...], rings: tuple[Ring, ...], state: State) -> State:
     move_levels(old[0], rings[0], state[0], state[1])
     move_front(old[1], rings[1])

@@ -7,16 +7,18 @@ values come one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from time import perf_counter_ns, sleep
-from types import FunctionType, ModuleType, SimpleNamespace
+from types import FunctionType, MappingProxyType, ModuleType, SimpleNamespace
 from typing import Any
 
 from sash.aggregators import driving, driving_many
 from sash.aggregators.primitives import PRIMITIVES, Partial
 from sash.operators.laws import close, scale_of
 from sash.operators.monoid import Monoid
+
+NOTHING: Mapping[str, FunctionType] = MappingProxyType({})
 
 SHARED = (
     *("size", "span", "bulk_insert", "bulk_evict", "query_last"),
@@ -54,9 +56,14 @@ def called_by(function: FunctionType) -> Iterator[tuple[str, FunctionType]]:
             yield name, value
 
 
-def bind(algorithm: ModuleType, monoid: Monoid) -> SimpleNamespace:
-    """The algorithm's functions, in plain Python, for this operator."""
-    names = python_primitives(monoid)
+def bind(
+    algorithm: ModuleType, monoid: Monoid, instead: Mapping[str, FunctionType] = NOTHING
+) -> SimpleNamespace:
+    """The algorithm's functions, in plain Python, for this operator.
+
+    instead: functions that stand for others of the same name.
+    """
+    names = {**python_primitives(monoid), **instead}
     bound: dict[str, Any] = {}
     roots = functions_of(algorithm)
     clones: dict[FunctionType, FunctionType] = {}
@@ -66,6 +73,8 @@ def bind(algorithm: ModuleType, monoid: Monoid) -> SimpleNamespace:
             scope = {**function.__globals__, **names}
             clones[function] = FunctionType(function.__code__, scope, function.__name__)
             for name, called in called_by(function):
+                if name in instead:
+                    continue
                 scope[name] = clone(roots.get(name, called) if called in DRIVEN else called)
         return clones[function]
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sash.aggregators.aggregator import FEW_ROWS, STALE, Aggregator, NullRows
+from sash.aggregators.aggregator import FEW_ROWS, STALE, Aggregator
 from sash.aggregators.answers import Array, LeafAnswers
 from sash.aggregators.columns import Column
 from sash.aggregators.columns import column as as_column
@@ -44,7 +44,7 @@ def follow(
     _align(window, bounds)
     kept = window._kept
     compiles = rows >= FEW_ROWS or (kept is not None and kept.in_arrays and len(window) > FEW)
-    compiles = compiles and bool(values)
+    compiles = compiles and bool(values) and not window.stored
     with window._types_if_done():
         if rows:
             window.settle_by(values)
@@ -62,6 +62,7 @@ def follow_slowly(window: Aggregator, rows: list[Any], bounds: Bounds) -> list[A
     """The answers one by one; if anything fails, the window is as it was."""
     kept = window._kept
     safe = kept is not None and kept.monoid.fixed_width and not kept.may_stop
+    safe = safe and not window.stored  # a store may fail at any step
     if safe:  # all that can be wrong is a value: none goes in before all are tried
         for value in rows:
             if not window.is_easy(value):
@@ -108,25 +109,14 @@ class Undo:
         self.untyped = window._kept is None
         self.kept = kept = window._kept
         self.counts = window._in, window._out, window._answer
-        self.nulls: list[list[int]] = [[] for _ in window._nulls]
-        self.payloads: list[dict[int, Any]] = [{} for _ in window._nulls]
+        self.beside = window._beside()
         if kept is not None:
             self.before = kept.state, kept.capacity, kept.rings, kept.in_arrays
             kept.journals = []
 
     def note(self, leaving: int) -> None:
         """Remember what is known of the oldest rows beside their partials."""
-        window = self.window
-        if window._plain and not window._nulls[0]:
-            return
-        for row in range(window._out, window._out + leaving):
-            for leaf, (nulls, payloads) in enumerate(
-                zip(window._nulls, window._payloads, strict=True)
-            ):
-                if row in nulls:
-                    self.nulls[leaf].append(row)
-                if row in payloads:
-                    self.payloads[leaf][row] = payloads[row]
+        self.beside.note(leaving)
 
     def __enter__(self) -> Undo:
         return self
@@ -146,11 +136,7 @@ class Undo:
         if self.untyped:  # what is refused does not settle types
             window._kept, window._types, window._sample, window._easy = None, (), None, None
         window._in, window._out, window._answer = self.counts
-        for leaf, gone in enumerate(self.nulls):
-            still = (row for row in window._nulls[leaf] if row < window._in)
-            window._nulls[leaf] = NullRows.fromkeys((*gone, *still))
-            left = {k: v for k, v in window._payloads[leaf].items() if k < window._in}
-            window._payloads[leaf] = {**self.payloads[leaf], **left}
+        self.beside.undo()
 
 
 # In one loop

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sash.aggregators.aggregator import STALE, Aggregator, NullRows, whole
+from sash.aggregators.aggregator import STALE, Aggregator, whole
+from sash.aggregators.beside import NullRows
 from sash.aggregators.keeping import Kept
 from sash.operators.monoid import Monoid
 

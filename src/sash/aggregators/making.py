@@ -12,6 +12,7 @@ from sash.aggregators.per_source import PerSource
 from sash.aggregators.ranges import checked_ranges
 from sash.aggregators.registry import named
 from sash.aggregators.rings import option_names
+from sash.aggregators.stored import StoredAggregator
 from sash.aggregators.timed import TimedAggregator
 from sash.operators.base import Operator
 
@@ -39,12 +40,16 @@ def aggregator(name: str, operator: Operator, **options: Any) -> Aggregator:
 
     "auto" takes what the ladder says for values that come one by one; `latency="worst_case"` if
     none of them may wait long, `order="any"` if they come with times, in any order, `ranges=[…]`
-    or `ranges="any"` if answers are wanted for less than the window.
+    or `ranges="any"` if answers are wanted for less than the window. With `store=…` most of the
+    window is in a store (see `sash.stores`); amta and log_mta can keep it so.
 
     >>> from sash.operators.extremes import Max
     >>> aggregator("auto", Max(), latency="worst_case")
     <daba_lite of Max() holding 0>
     """
+    if options.get("store") is not None:
+        return StoredAggregator("amta" if name == "auto" else name, operator, **options)
+    options.pop("store", None)
     if name == "auto":
         asked: dict[str, Any] = {
             key: options.pop(key) for key in ("latency", "order") if key in options

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from sash.aggregators import driving
-from sash.aggregators.aggregator import Aggregator, NullRows
+from sash.aggregators.aggregator import Aggregator
+from sash.aggregators.beside import NullRows
 from sash.aggregators.generating import state_layout
 from sash.aggregators.keeping import SMALLEST, Kept
 from sash.aggregators.rings import (

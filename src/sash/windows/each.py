@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from sash.aggregators.aggregator import Aggregator, NullRows
+from sash.aggregators.aggregator import Aggregator
+from sash.aggregators.beside import NullRows
 from sash.aggregators.following import (
     Bounds,
     Undo,

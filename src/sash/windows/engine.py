@@ -16,13 +16,16 @@ from sash.aggregators.columns import leaves as read_leaves
 from sash.aggregators.following import Bounds, follow_slowly
 from sash.aggregators.registry import for_operator
 from sash.aggregators.running import check
+from sash.aggregators.shelf import Shelf
 from sash.aggregators.slide_policies import NotCompiledError
+from sash.aggregators.stored import StoredAggregator
 from sash.operators.base import Operator
 from sash.windows import cutting
 from sash.windows.answers import Found
 from sash.windows.batches import Batch
 from sash.windows.definitions import SlideWhile
 from sash.windows.each import Each
+from sash.windows.kept_rows import KeptRows
 from sash.windows.keys import by_key
 from sash.windows.pooled import Pooled
 from sash.windows.roles import RefusedRowError, Roles, in_order
@@ -83,7 +86,11 @@ class Engine:
         dtype: Any = None,
         debug: bool = False,
         keeps_times: bool = False,
+        shelf: Shelf | None = None,
+        rows: KeptRows | None = None,
     ) -> None:
+        """shelf: where the only window is kept, if it has a store, with what its rows need."""
+        self.shelf = shelf
         self.operator = operator
         self.shape = shape
         self.algorithm = algorithm
@@ -92,6 +99,8 @@ class Engine:
         self.dtype = dtype
         self.debug = debug
         self.tracker = Tracker(shape, least, idle, keeps_times)
+        if rows is not None:
+            self.tracker.kept = rows
         self.roles = Roles(operator, shape)
         self.keeper: Each | Pooled | None = None
         self.keys = 0
@@ -110,6 +119,18 @@ class Engine:
             self.add_keys(1)
 
     def _new_window(self) -> Aggregator:
+        if self.shelf is None:
+            return self._blank()
+        return StoredAggregator(
+            self.algorithm,
+            self.operator,
+            dtype=self.dtype,
+            store=self.shelf.place,
+            shelf=self.shelf,
+        )
+
+    def _blank(self) -> Aggregator:
+        """A window that holds nothing."""
         return Aggregator(self.algorithm, self.operator, dtype=self.dtype)
 
     def add_keys(self, count: int) -> None:
@@ -134,7 +155,7 @@ class Engine:
         monoid = self.operator.bind_leaves(types)
         check(leaves, monoid)
         if not monoid.fixed_width:
-            window = self._new_window()
+            window = self._blank()
             values = list(window._each(self.roles.values(batch)))
             if self.sample is None:
                 self.sample = next((value for value in values if value is not None), None)
@@ -181,6 +202,7 @@ class Engine:
         )
         self._settle(batch)
         few = isinstance(self.keeper, Each) and not self.keyed and batch.rows < FEW_ROWS
+        few = few or self.shelf is not None
         try:
             cuts = self.tracker.cut(groups, times, along, marks, now, few)
         except MisplacedError as wrong:
@@ -240,6 +262,8 @@ class Engine:
 
     def _may_pool(self) -> bool:
         """Whether windows may be kept in a pool: it does not check a policy, nor keep payloads."""
+        if self.shelf is not None:
+            return False
         policy = isinstance(self.shape.definition, SlideWhile)
         takes = any(leaf.takes for leaf in self.operator.leaves)
         return not policy or not (self.debug or self.interprets or takes)
@@ -483,7 +507,7 @@ class Engine:
     def query(self, code: int) -> Any:
         """The answer for what a window holds."""
         if self.keeper is None or not self.tracker.states[CAME][code]:
-            return self._new_window().query()
+            return self._blank().query()
         return self.keeper.query(code)
 
     def forget(self, codes: Array) -> None:

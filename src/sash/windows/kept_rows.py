@@ -93,6 +93,15 @@ class KeptRows:
         found: tuple[Any, int, int] = self._only
         return found
 
+    def put_one(self, S: int, E: int, start: int, end: int, value: Any) -> None:
+        """The only key has the rows start ≤ i < end now, the last of them new, by its value."""
+        if end - start > self.only()[2] + 1:
+            self.make_room(np.zeros(1, np.int64), *(np.array([n]) for n in (S, E, start, end)))
+            self.tidy(np.array([start]), np.array([end - 1]))
+        if end > start:
+            column, at, mask = self.only()
+            column[at + ((end - 1) & mask)] = value
+
     def forget(self, codes: Array) -> None:
         """These keys have no rows any more."""
         self.lost += int(self.rooms[codes].sum())

@@ -39,6 +39,17 @@ OPTIONS = ("algorithm", "latency", "min_size", "emit", "by", "debug")
 
 def saved(window: Window) -> bytes:
     """All of a window."""
+    content = {
+        "layout": LAYOUT,
+        **described_window(window),
+        "engine": _engine(window._engine),
+        **where_it_stands(window),
+    }
+    return pack(KIND, content)
+
+
+def described_window(window: Window) -> dict[str, Any]:
+    """Which window it is: what it is made with."""
     written = None
     try:
         written = window.window.to_dict()
@@ -48,22 +59,25 @@ def saved(window: Window) -> bytes:
         name: None if getattr(window, name) is None else str(getattr(window, name))
         for name in ("lateness", "idle")
     }
-    content = {
-        "layout": LAYOUT,
+    return {
         "op": described(window.op),
         "window": written,
         "options": {name: getattr(window, name) for name in OPTIONS} | lengths,
         "dtype": None if window.dtype is None else str(window.dtype),
-        "engine": _engine(window._engine),
+    }
+
+
+def where_it_stands(window: Window) -> dict[str, Any]:
+    """What is known beside what the engine holds."""
+    return {
         "keys": window._reader.keys.content(),
         "stamps": _stamps(window._stamps),
         "order": None if window._order is None else _order(window._order),
         "early": window._giver.early.given,
         "before": window._giver.before,
-        "like": _batch(window._reader.like),
+        "like": saved_batch(window._reader.like),
         "clock": (window._newest, window._advanced, window._finished),
     }
-    return pack(KIND, content)
 
 
 def loaded(kind: type[W], data: bytes, op: Operator | None, window: Any) -> W:
@@ -78,18 +92,23 @@ def loaded(kind: type[W], data: bytes, op: Operator | None, window: Any) -> W:
         if not found._keyed and kind.needs_keys:
             raise ValueError("it has no keys; load it with sash.Window.load")
         _restore_engine(found._engine, content["engine"])
-        found._reader.keys = found._giver.keys = Keys.restored(content["keys"])
-        _restore_stamps(found._stamps, content["stamps"])
-        if found._order is not None:
-            _restore_order(found._order, content["order"])
-        found._giver.early.given = dict(content["early"])
-        found._giver.before = dict(content["before"])
-        found._reader.like = _batch_again(content["like"])
-        found._newest, found._advanced, found._finished = content["clock"]
-        _check_codes(found)
+        going_on(found, content)
     except NONSENSE as error:
         raise SavedError(f"this is not a window that was saved: {error}.") from error
     return found
+
+
+def going_on(window: Window, content: dict[str, Any]) -> None:
+    """Let a window whose engine is as it was stand where it stood."""
+    window._reader.keys = window._giver.keys = Keys.restored(content["keys"])
+    _restore_stamps(window._stamps, content["stamps"])
+    if window._order is not None:
+        _restore_order(window._order, content["order"])
+    window._giver.early.given = dict(content["early"])
+    window._giver.before = dict(content["before"])
+    window._reader.like = saved_batch_again(content["like"])
+    window._newest, window._advanced, window._finished = content["clock"]
+    _check_codes(window)
 
 
 def _operator(description: Any, given: Operator | None) -> Operator:
@@ -153,7 +172,7 @@ def _engine(engine: Engine) -> dict[str, Any]:
             "types": [[str(kind) for kind in types] for types in keeper.types],
             "had_nulls": keeper.had_nulls,
             "last_value": [each[: engine.keys] for each in keeper.last_value],
-            "no_rows": _batch(keeper.no_rows),
+            "no_rows": saved_batch(keeper.no_rows),
         }
     states = [state[: engine.keys] for state in engine.tracker.states]
     return {
@@ -161,20 +180,15 @@ def _engine(engine: Engine) -> dict[str, Any]:
         "states": states,
         "rows": _kept_rows(engine.tracker.kept, states[START], states[END]),
         "keeper": kept,
-        "tail": _batch(engine.tail),
+        "tail": saved_batch(engine.tail),
     }
 
 
 def _restore_engine(engine: Engine, content: dict[str, Any]) -> None:
-    states = [np.ascontiguousarray(state, np.int64) for state in content["states"]]
     keys = content["keys"]
-    if len(states) != 6 or any(state.shape != (keys,) for state in states):
-        raise ValueError("its keys are at odds")
-    came, start, end = states[CAME], states[START], states[END]
-    if not ((start >= 0) & (start <= end) & (end <= came) & (came < 2**62)).all():
-        raise ValueError("its counts are at odds")
-    engine.add_keys(keys - engine.keys)
-    engine.tracker.states = states
+    states = [np.ascontiguousarray(state, np.int64) for state in content["states"]]
+    restore_states(engine, states, keys)
+    start, end = states[START], states[END]
     engine.tracker.kept = _kept_rows_again(content["rows"], states)
     if engine.tracker.measures and (end > start).any() and not engine.tracker.kept.columns:
         raise ValueError("its rows are missing")
@@ -195,9 +209,20 @@ def _restore_engine(engine: Engine, content: dict[str, Any]) -> None:
         pooled.last_value = [np.ascontiguousarray(each, np.int64) for each in kept["last_value"]]
         if len(pooled.pool) != keys or any(len(each) != keys for each in pooled.last_value):
             raise ValueError("its keys are at odds")
-        pooled.no_rows = _batch_again(kept["no_rows"])
+        pooled.no_rows = saved_batch_again(kept["no_rows"])
         engine.keeper = pooled
-    engine.tail = _batch_again(content["tail"])
+    engine.tail = saved_batch_again(content["tail"])
+
+
+def restore_states(engine: Engine, states: list[Any], keys: int) -> None:
+    """Where each key's window stands."""
+    if len(states) != 6 or any(state.shape != (keys,) for state in states):
+        raise ValueError("its keys are at odds")
+    came, start, end = states[CAME], states[START], states[END]
+    if not ((start >= 0) & (start <= end) & (end <= came) & (came < 2**62)).all():
+        raise ValueError("its counts are at odds")
+    engine.add_keys(keys - engine.keys)
+    engine.tracker.states = states
 
 
 def _kept_rows(kept: KeptRows, S: Any, E: Any) -> dict[str, Any]:
@@ -228,7 +253,7 @@ def _column_again(content: dict[str, Any]) -> Column:
     return found
 
 
-def _batch(given: Batch | None) -> Any:
+def saved_batch(given: Batch | None) -> Any:
     if given is None:
         return None
     columns = {name: _column(c) for name, c in given.columns.items()}
@@ -238,7 +263,7 @@ def _batch(given: Batch | None) -> Any:
     }
 
 
-def _batch_again(content: Any) -> Batch | None:
+def saved_batch_again(content: Any) -> Batch | None:
     if content is None:
         return None
     columns = {name: _column_again(c) for name, c in content["columns"].items()}
@@ -272,10 +297,10 @@ def _order(order: Ordering) -> dict[str, Any]:
         "newest": order.newest,
         "advanced": order.advanced,
         "late": order.late,
-        "pending": _batch(order.pending),
+        "pending": saved_batch(order.pending),
     }
 
 
 def _restore_order(order: Ordering, content: dict[str, Any]) -> None:
     order.newest, order.advanced = content["newest"], content["advanced"]
-    order.late, order.pending = content["late"], _batch_again(content["pending"])
+    order.late, order.pending = content["late"], saved_batch_again(content["pending"])

@@ -186,13 +186,7 @@ class Tracker:
             kept.settle([np.array([along]).dtype])
         if isinstance(along, float) and kept.columns[0].dtype.kind != "f":
             kept.cast(0, np.float64)
-        if end - start > kept.only()[2] + 1:
-            numbers = (before[START][0], before[END][0], start, end)
-            kept.make_room(np.zeros(1, np.int64), *(np.array([n]) for n in numbers))
-            kept.tidy(np.array([start]), np.array([end - 1]))
-        if end > start:
-            column, at, mask = kept.only()
-            column[at + ((end - 1) & mask)] = along
+        kept.put_one(before[START][0], before[END][0], start, end, along)
 
     def due(self, now: int, finish: bool) -> Array:
         """Which keys have something to answer when time comes to `now`."""

@@ -13,9 +13,10 @@ from sash.aggregators.aggregator import checked_operator, whole
 from sash.aggregators.choose import Latency, choose, need_of
 from sash.aggregators.duration import Steps, Time, length
 from sash.aggregators.registry import check_slides_by_policy, for_operator
+from sash.aggregators.shelf import Shelf
 from sash.operators.base import Operator
 from sash.windows import cutting
-from sash.windows.answers import Answers
+from sash.windows.answers import Answers, as_list
 from sash.windows.batches import Batch
 from sash.windows.definitions import SlideWhile, definition
 from sash.windows.engine import Engine, Given
@@ -26,6 +27,7 @@ from sash.windows.reading import NO_KEY, UNNAMED, Reader
 from sash.windows.saving import loaded, saved
 from sash.windows.shapes import Shape, amount
 from sash.windows.stamps import Stamps
+from sash.windows.storing import StoredRows, StoredWindow
 from sash.windows.tracking import CAME
 
 Emit = Literal["every", "changes", "early"]
@@ -48,6 +50,8 @@ class Window:
     idle        forget keys without rows for so long
     dtype       the type of values, if it is not to be that of the first
     debug       check at every row that a slide policy is one
+    store       a store, or a `Place` in one, where the window is kept if it is larger than memory
+                or is to outlive the process: if it is there already, this one goes on with it
 
     >>> import sash
     >>> window = sash.Window(sash.Max(), sash.last("10i"))
@@ -76,14 +80,17 @@ class Window:
         store: Any = None,
     ) -> None:
         checked_operator(op)
-        if store is not None:
-            raise TypeError("windows are kept in memory; leave store out.")
         if emit not in get_args(Emit):
             raise ValueError(f"emit is one of {', '.join(get_args(Emit))}; not {emit!r}.")
         if emit == "early" and lateness is None:
             raise ValueError("emit='early' corrects answers when late rows come: give lateness=…")
         if idle is not None and (by is None or emit == "early"):
             raise ValueError("idle is for windows with keys, and does not go with emit='early'.")
+        if store is not None and (by is not None or emit == "early"):
+            raise ValueError(
+                "a window in a store has no keys, and does not go with emit='early'; make a window "
+                "for each key, each with a Place of its own."
+            )
         if whole("min_size", min_size) < 0:
             raise ValueError(f"min_size must be at least 0, not {min_size}.")
         self.op = op
@@ -97,25 +104,42 @@ class Window:
         self.debug = debug
         self.dtype = None if dtype is None else np.dtype(dtype)
         self._shape = Shape(self.window)
+        if store is not None and algorithm == "auto":
+            algorithm = "amta"
         self.algorithm = self._chosen(algorithm, latency)
+        self._store: StoredWindow | None = None
+        if store is None:
+            self._begin(None)
+        else:
+            self._store = StoredWindow(self, store, self._begin)
+
+    def _begin(self, shelf: Shelf | None) -> None:
         self._engine = Engine(
-            op,
+            self.op,
             self._shape,
             least=self.min_size,
             idle=cutting.FOREVER if self.idle is None else amount(self.idle),
             algorithm=self.algorithm,
             keyed=self._keyed,
             dtype=self.dtype,
-            debug=debug,
+            debug=self.debug,
+            shelf=shelf,
+            rows=None if shelf is None else StoredRows(shelf),
         )
         self._stamps = Stamps(self._shape, {"lateness": self.lateness, "idle": self.idle})
         ordered = self.lateness is not None
         self._order = Ordering(amount(self.lateness)) if ordered else None
-        self._reader = Reader(op, self._shape, self.by, self._stamps, ordered or idle is not None)
-        keys = self._reader.keys
+        takes_times = ordered or self.idle is not None
+        self._reader = Reader(self.op, self._shape, self.by, self._stamps, takes_times)
         self._giver = Giver(
-            self._shape, self._stamps, keys, emit=emit, least=self.min_size, keyed=self._keyed
+            self._shape,
+            self._stamps,
+            self._reader.keys,
+            emit=self.emit,
+            least=self.min_size,
+            keyed=self._keyed,
         )
+        self._pushed = 0
         self._gone = np.zeros(0, np.int64)
         """The keys that were forgotten last."""
         self._newest = cutting.NEVER
@@ -166,6 +190,11 @@ class Window:
             there[self._order.pending.codes] = True
         return [self._reader.keys.values[code] for code in np.flatnonzero(there).tolist()]
 
+    @property
+    def pushed(self) -> int:
+        """How many rows were pushed; of a window that goes on, those that its store has too."""
+        return self._pushed
+
     def query(self, key: Any = None) -> Any:
         """The answer for what the window holds now."""
         code = 0
@@ -190,7 +219,9 @@ class Window:
         else:
             given = self._push(lambda: self._reader.one_row(value, time, key))
         if self._one_at_most:
-            return given[-1] if len(given) else None
+            answers = list(given) if isinstance(given, Answers) else as_list(given)
+            given = answers[-1] if answers else None
+        self._noted(given)
         return given
 
     @cached_property
@@ -213,6 +244,7 @@ class Window:
             stamps.has_times = time is not None
         if moment > self._newest:
             self._newest = moment
+        self._pushed += 1
         given = [each for each in found if each[3] >= self.min_size]
         if self.emit == "changes":
             given = [each for each in given if giver.differs(0, each[0])]
@@ -229,7 +261,7 @@ class Window:
         in, as `sash.rolling` gives it. Otherwise they are an `Answers`, with their times.
         """
         self._check_open()
-        return self._push(lambda: self._reader.batch(values, times, keys))
+        return self._noted(self._push(lambda: self._reader.batch(values, times, keys)))
 
     def _push(self, read: Callable[[], Batch], finish: bool = False) -> Any:
         late = self.late
@@ -244,6 +276,7 @@ class Window:
                 self._forget_strangers(batch)
                 raise
             self._finished = finish
+            self._pushed += batch.rows
             self._reader.came(batch)
         if self.late > late:
             self._forget_strangers(batch)
@@ -278,7 +311,9 @@ class Window:
             except BaseException:
                 self._advance(before)
                 raise
-        return self._give(given)
+        answers = self._give(given)
+        self._noted(answers)
+        return answers
 
     def _advance(self, moment: int) -> None:
         self._advanced = moment
@@ -290,12 +325,14 @@ class Window:
         self._check_open()
         given = self._in_order(self._reader.nothing(), finish=True)
         self._finished = True
-        return self._give(given)
+        answers = self._give(given)
+        self._noted(answers)
+        return answers
 
     def all_of(self, values: Any, times: Any = None, *, keys: Any = None) -> Any:
         """These rows and no more: the answers of `push_many` and of `finish`, as one."""
         self._check_open()
-        return self._push(lambda: self._reader.batch(values, times, keys), finish=True)
+        return self._noted(self._push(lambda: self._reader.batch(values, times, keys), finish=True))
 
     @cached_property
     def _at_rows(self) -> bool:
@@ -317,12 +354,41 @@ class Window:
             still_open = self._engine.copy().run(pending, cutting.FOREVER, True)
         return self._giver.corrections(given, still_open)
 
+    # The store
+
+    def sync(self) -> None:
+        """Return when all that was pushed is in the store to stay: no crash can lose it then."""
+        if self._store is None:
+            raise TypeError("this window has no store; give one, with store=…")
+        self._store.shelf.sync()
+
+    def close(self) -> None:
+        """Sync, and let others open the window; without a store there is nothing to do."""
+        if self._store is not None:
+            self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if self._store is not None and error is not None:
+            self._store.let_go()  # as it was when it was synced
+        self.close()
+
+    def _noted(self, answers: Any) -> Any:
+        """Let the store have what has changed, now or later; the same answers."""
+        if self._store is not None:
+            self._store.changed(answers)
+        return answers
+
     def save(self) -> bytes:
         """All that the window holds, as bytes for `load`.
 
         Partials that are objects of a class that is not ours are refused unless it is registered
         (`sash.aggregators.saving.register`).
         """
+        if self._store is not None:
+            raise TypeError("this window is in a store, and need not be saved.")
         return saved(self)
 
     @classmethod
@@ -337,6 +403,8 @@ class Window:
     def _check_open(self) -> None:
         if self._finished:
             raise ValueError("this window is finished: make another for more rows.")
+        if self._store is not None:
+            self._store.check_open()
 
     # Order
 
