@@ -12,7 +12,7 @@ INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/pyth
 LOCKED := $(INSTALL) --require-hashes --constraint requirements.lock --requirement pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-full demo tour docs bench-core bench-algorithms bench-pba bench-windows bench-plans bench-spark \
+.PHONY: help setup test test-full demo tour docs bench-core bench-algorithms bench-pba bench-windows bench-plans bench-stores bench-spark \
     bench-spark-memory bench-stream soak-stream fixtures lock clean
 
 help: ## show this list
@@ -53,6 +53,9 @@ bench-windows: setup ## time windows: time against rows, many keys against one, 
 
 bench-plans: setup ## time many queries together against each alone (minutes)
 	$(BIN)/python benchmarks/plans.py
+
+bench-stores: setup ## time and weigh windows in RocksDB and Redis against memory (a quarter hour)
+	$(BIN)/python benchmarks/stores.py
 
 bench-spark: setup ## time sash.spark against the sort alone and Spark's own windows (half an hour)
 	$(BIN)/python benchmarks/spark.py

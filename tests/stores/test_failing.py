@@ -236,6 +236,20 @@ def test_few_reads_for_any_bulk_eviction(algorithm: str, size: int) -> None:
         window.abandon()
 
 
+def test_few_reads_when_many_rows_leave_by_their_time() -> None:
+    size = 2**13
+    for stay in (1, 100, 5000, size):
+        store = Unreliable()
+        window = sash.Window(sash.Sum(), sash.last("20000i"), store=Place(store, block=16))
+        window.push_many([1] * size, times=range(size))
+        window.sync()
+        window._store.shelf.behind.rest()  # type: ignore[union-attr]
+        store.reads.clear()
+        assert window.push(1, time=20000 + size - 1 - stay) == stay + 1
+        assert sum(store.reads) <= 4 * log2(size)  # half of it for what they leave by
+        window.close()
+
+
 def test_few_writes_for_many_values() -> None:
     store = Unreliable()
     window = sash.aggregator("amta", sash.Sum(), store=Place(store))

@@ -90,6 +90,8 @@ class Behind:
     ) -> int:
         """To be written soon, all at once; a number to wait for."""
         with self._changed:
+            if self._ending:
+                raise StoreError(f"the window {self.space.name!r} is closed.")
             self._next.add(puts, deletes, durable)
             if told is not None:
                 self._next.told.append(told)
@@ -219,8 +221,8 @@ class Behind:
             )
             for tell in batch.told:
                 tell()
-        except StoreError as failed:
-            error = failed
+        except Exception as failed:
+            error = _as_ours(failed)
         with self._changed:
             if error is not None and self._failed is None:
                 LOG.warning("%s; it is tried again.", error)
@@ -237,7 +239,7 @@ class Behind:
         found: dict[bytes, bytes | None] = {}
         try:
             found.update(zip(keys, self.space.get(keys), strict=True))
-        except StoreError:
+        except Exception:
             pass  # whoever needs it asks again, and is told
         finally:
             with self._changed:
@@ -256,7 +258,7 @@ class Behind:
             if len(keys) == SWEEP:
                 return
             sweep.done()
-        except StoreError:
+        except Exception:
             pass  # they are found again when the window is opened
         with self._changed:
             self._sweeps.popleft()
@@ -270,8 +272,15 @@ class Behind:
                 self._failed = error
                 self._attempts += 1
                 self._changed.notify_all()
-        except StoreError:
+        except Exception:
             pass  # the next write tells
+
+
+def _as_ours(error: Exception) -> StoreError:
+    """The thread goes on whatever a store's library has raised, and tells it."""
+    if isinstance(error, StoreError):
+        return error
+    return StoreError(f"the store failed: {type(error).__name__}: {error}")
 
 
 def _merge(batch: Batch, more: Batch) -> None:

@@ -48,16 +48,18 @@ class StoredKept(Kept):
             self._restore(content)
 
     def evict(self, count: int) -> None:
-        if count == 1:
+        if count > 1:
+            self.state = self._at_once(self.run.bulk_evict, count)
+        elif self._journals or self.journals is not None:
             self.state = self._at_once(self._evict)
         else:
-            self.state = self._at_once(self.run.bulk_evict, count)
+            self.state = self._evict(self.rings, self.state)
 
     def insert(self, p: Any) -> None:
-        if self._journals:
+        if self._journals or self.journals is not None:
             self.state = self._at_once(self._insert, p)
         else:
-            self.state = self._insert(self.at_hand()[0], self.state, p)
+            self.state = self._insert(self.rings, self.state, p)
 
     def at_hand(self) -> tuple[list[Any], Any]:
         rings = self.rings

@@ -143,7 +143,7 @@ class Shelf:
 
     # Blocks
 
-    def fetch(self, wanted: list[tuple[Column, int]]) -> list[list[Any]]:
+    def fetch(self, wanted: list[tuple[Column, int]]) -> list[Any]:
         """These blocks, in one call."""
         keys = [_key(column.number, number) for column, number in wanted]
         found = []
@@ -153,7 +153,7 @@ class Shelf:
                     f"a block of {self._what} is gone from {self.place.store!r}: it was deleted, "
                     f"or the store has lost what it had taken."
                 )
-            block = column.codec.decode(*self._seal.open(key, data))
+            block = column.codec.block(*self._seal.open(key, data))
             if len(block) != 1 << self.bits:
                 raise SavedError("a block in the store is not as long as it should be.")
             found.append(block)
@@ -184,6 +184,8 @@ class Shelf:
 
     def room(self) -> None:
         """Before values come: the error of a store that has not taken the last ones for long."""
+        if not self._end.alive:
+            raise ValueError("this window is closed: make another with the same store.")
         if self.behind.waiting() > self.place.most_waiting:
             self.behind.wait(self.behind._given - self.place.most_waiting)
 
@@ -208,6 +210,8 @@ class Shelf:
         number = self.checkpoint(durable=True)
         self.behind.wait(number)
         self._since_sync = 0
+        for column in self.columns.values():  # what was not written before the checkpoint ended
+            column.release()
 
     def checkpoint(self, durable: bool = False) -> int:
         """Write what is new, behind the window's back; a number to wait for."""

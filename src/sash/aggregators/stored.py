@@ -244,10 +244,12 @@ class StoredAggregator(Aggregator):
 
     def _evicted(self, count: int) -> None:
         self._out += count
+        self._answer = STALE
+        if self._plain and not self._nulls[0]:
+            return
         for nulls, payloads in zip(self._nulls, self._payloads, strict=True):
             nulls.drop(self._out)
             payloads.first = self._out
-        self._answer = STALE
 
 
 class StoredNulls:
@@ -259,7 +261,7 @@ class StoredNulls:
         """Which of them is the first in the window."""
 
     def __len__(self) -> int:
-        return self.column.end - self.first
+        return self.column.base + len(self.column.tail) - self.first
 
     def __iter__(self) -> Iterator[int]:
         return map(self.column.get, range(self.first, self.column.end))

@@ -14,7 +14,7 @@ that only the window's owner knows, nobody else can write what is taken for the 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from hmac import compare_digest
 from typing import Any
@@ -33,6 +33,7 @@ COUNT = struct.Struct("<I")
 WIDE = {"i": "<i8", "u": "<u8", "f": "<f8", "b": "<i8"}
 """Numbers are stored as wide as Python has them, so that none is rounded on its way."""
 KIND = "block"
+FEW_ASKED = 16
 
 
 class Seal:
@@ -78,6 +79,10 @@ class Objects:
         """How, and the bytes."""
         return PACKED, pack(KIND, values, compress=False)
 
+    def block(self, how: bytes, content: bytes) -> Any:
+        """Values that may never be asked for, or but a few of them."""
+        return self.decode(how, content)
+
     def decode(self, how: bytes, content: bytes) -> list[Any]:
         if how == PACKED:
             found = unpack(KIND, content)
@@ -104,7 +109,7 @@ class Numbers(Objects):
     def decode(self, how: bytes, content: bytes) -> list[Any]:
         if how != COLUMNS:
             return super().decode(how, content)
-        (found,) = _columns_again(content, 1)
+        found: list[Any] = _columns_again(content, 1)[0].tolist()
         return found
 
 
@@ -139,13 +144,45 @@ class Partials(Objects):
             return found
         if self._kinds is None:
             raise SavedError("a value in the store is no partial of this operator.")
-        columns = _columns_again(content, len(self._kinds))
+        return self._made_of(_columns_again(content, len(self._kinds)))
+
+    def block(self, how: bytes, content: bytes) -> Any:
+        if how != COLUMNS or self._kinds is None:
+            return self.decode(how, content)
+        return Unmade(_columns_again(content, len(self._kinds)), self._made_of)
+
+    def _made_of(self, columns: list[Any]) -> list[Partial]:
+        """Partials, given their fields."""
+        each = zip(*(column.tolist() for column in columns), strict=True)
         if self._monoid.members:
-            return [as_partial(self._monoid, list(row)) for row in zip(*columns, strict=True)]
-        return list(map(self._monoid.partial._make, zip(*columns, strict=True)))
+            return [as_partial(self._monoid, list(row)) for row in each]
+        return list(map(self._monoid.partial._make, each))
 
     def _is_one(self, p: Any) -> bool:
         return type(p) is self._monoid.partial and len(flatten(p)) == len(self._kinds or ())
+
+
+class Unmade:
+    """Partials by their fields: each is made when it is asked for, and all once many were.
+
+    A bulk eviction reads a block of each level, and asks each for one or two.
+    """
+
+    def __init__(self, columns: list[Any], make: Callable[[list[Any]], list[Partial]]) -> None:
+        self._columns, self._make = columns, make
+        self._asked = 0
+        self.made: list[Partial] | None = None
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __getitem__(self, i: int) -> Partial:
+        if self.made is None:
+            self._asked += 1
+            if self._asked <= FEW_ASKED:
+                return self._make([column[i : i + 1] for column in self._columns])[0]
+            self.made = self._make(self._columns)
+        return self.made[i]
 
 
 def _columns(arrays: Sequence[Any], kinds: Sequence[str]) -> bytes:
@@ -153,7 +190,7 @@ def _columns(arrays: Sequence[Any], kinds: Sequence[str]) -> bytes:
     return b"".join([head, *(array.tobytes() for array in arrays)])
 
 
-def _columns_again(content: bytes, count: int) -> list[list[Any]]:
+def _columns_again(content: bytes, count: int) -> list[Any]:
     if len(content) < COUNT.size + count:
         raise SavedError("a value in the store is cut off.")
     (rows,) = COUNT.unpack_from(content)
@@ -163,5 +200,5 @@ def _columns_again(content: bytes, count: int) -> list[list[Any]]:
     found = []
     for k, kind in enumerate(kinds):
         at = COUNT.size + count + 8 * rows * k
-        found.append(np.frombuffer(content, f"<{kind}8", rows, at).tolist())
+        found.append(np.frombuffer(content, f"<{kind}8", rows, at))
     return found

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sash.aggregators.stored_blocks import Objects
+from sash.aggregators.stored_blocks import Objects, Unmade
 
 AHEAD = 3
 """How many values beyond the oldest an eviction may ask for, on each level of a tree."""
@@ -37,7 +37,7 @@ class Column:
         self.base = 0
         """The position of the tail's first value: that of a block."""
         self.tail: list[Any] = []
-        self.blocks: dict[int, list[Any]] = {}
+        self.blocks: dict[int, Any] = {}
         self.unwritten: set[int] = set()
         """Blocks that are not in the store yet."""
         self.first = 0
@@ -124,7 +124,7 @@ class Column:
         first = self.first >> self.bits
         near = range(first, first + self.near)
         self.blocks = {
-            number: block
+            number: (block.made or block) if isinstance(block, Unmade) else block
             for number, block in self.blocks.items()
             if number in near or (number in self.unwritten and number >= first)
         }

@@ -20,6 +20,9 @@ SHORTEST = 4
 class KeptRows:
     """Rings of rows, one for each key, with the same columns."""
 
+    far = False
+    """Whether rows are elsewhere, so that it is slow to look at them one by one."""
+
     def __init__(self) -> None:
         self.columns: list[Array] = []
         self.offsets = np.zeros(0, np.int64)
@@ -101,6 +104,10 @@ class KeptRows:
         if end > start:
             column, at, mask = self.only()
             column[at + ((end - 1) & mask)] = value
+
+    def skip(self, S: int, E: int, bound: Any) -> int:
+        """Up to where the rows of the only key are less than this, but for the last; if far."""
+        raise NotImplementedError
 
     def forget(self, codes: Array) -> None:
         """These keys have no rows any more."""

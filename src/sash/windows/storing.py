@@ -50,6 +50,8 @@ class Measures:
 class StoredRows(KeptRows):
     """The rows of the only key, on a shelf: each at its own number, so that there is no ring."""
 
+    far = True
+
     def __init__(self, shelf: Shelf) -> None:
         super().__init__()
         self.shelf = shelf
@@ -83,6 +85,19 @@ class StoredRows(KeptRows):
         if end > start:
             self.columns[0].column.put(end - 1, value)
 
+    def skip(self, S: int, E: int, bound: Any) -> int:
+        """By steps that grow, and then shrink: a few blocks are read, however many rows leave."""
+        if not self.columns or E - S < 2 or self.columns[0][S] >= bound:
+            return S
+        low, step = S, 1  # this one leaves
+        while low + step < E - 1 and self.columns[0][low + step] < bound:
+            low, step = low + step, 2 * step
+        high = min(low + step, E - 1)  # this one may not
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.columns[0][middle] < bound else (low, middle)
+        return high
+
     def drop(self, start: int) -> None:
         for column in self.columns:
             column.column.drop(min(start, column.column.end))
@@ -94,6 +109,10 @@ class StoredWindow:
     def __init__(self, window: Window, store: Any, begin: Callable[[Shelf], None]) -> None:
         """begin: makes all that the window is, given a shelf."""
         self.window = window
+        self.note: Any = None
+        """What whoever pushes wants to know when the window is opened again: stored with it."""
+        self.only_synced = False
+        """Whether nothing is stored but by `sync`, so that what a crash leaves is what it was."""
         self.place = place(store)
         self.shelf = shelf = Shelf(self.place)
         try:
@@ -109,14 +128,14 @@ class StoredWindow:
 
     def check_open(self) -> None:
         """Before rows come."""
-        if self.shelf.closed:
-            raise ValueError("this window is closed: make another with the same store.")
         self.shelf.room()
 
     def changed(self, answers: Any) -> None:
         """Rows have come; what they have answered is told with the error if there is one."""
         came, left = self._told
         self._told = self.window._pushed, self._aggregator._out
+        if self.only_synced:
+            return
         try:
             self.shelf.changed(self._told[0] - came, self._told[1] - left)
         except NotStoredError as error:
@@ -160,6 +179,7 @@ class StoredWindow:
             "measures": [str(column.dtype) for column in engine.tracker.kept.columns],
             "tail": saved_batch(engine.tail),
             "pushed": window._pushed,
+            "note": self.note,
             "aggregator": self._aggregator.content(),
         }
 
@@ -198,3 +218,4 @@ class StoredWindow:
         if type(content["pushed"]) is not int or content["pushed"] < 0:
             raise ValueError("its rows were not counted")
         window._pushed = content["pushed"]
+        self.note = content.get("note")

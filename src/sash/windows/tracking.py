@@ -127,6 +127,9 @@ class Tracker:
         grouped: tuple[Any, ...] = (groups.first, groups.last, groups.seen)
         if few:
             states = [s.tolist() for s in before]
+            first = groups.first[0] + groups.seen[0]
+            if self.kept.far and self.measures and first < groups.last[0]:
+                self._skip(states, times[first] if len(times) else 0, along[first])
             found: tuple[Any, ...] = ({}, {}, {}, {}, {})  # grow as they are written
             upto: Any = [0] * len(codes)
             given = (states, offsets.tolist(), masks.tolist(), kept, times, along, marks)
@@ -168,12 +171,25 @@ class Tracker:
         if before is None:
             before = [state.tolist() for state in self._states]
         after = [[number] for (number,) in before]
+        if self.kept.far and self.measures:
+            self._skip(after, time, along)
         found: tuple[dict[int, Any], ...] = ({}, {}, {}, {}, {})
         kept, at, mask = self.kept.only() if self.measures else (NOTHING, 0, 0)
         given = ((0,), (1,), (0,), after, (at,), (mask,), kept, (time,), (along,), (mark,))
         rest = (self.least, self.idle, cutting.NEVER, (False,), True, found, [0])
         self._check(self.shape.loops[0](*given, *self.shape.numbers, *rest))
         return before, after, found
+
+    def _skip(self, states: Any, time: int, along: Any) -> None:
+        """Rows of the only key that leave before anything is answered need not be looked at."""
+        _, width, _, _ = self.shape.numbers
+        came, start, end, following = (states[k][0] for k in (CAME, START, END, NEXT))
+        until = along
+        if self.shape.trigger == cutting.AT_ENDS:
+            if not came or time < following:
+                return
+            until = following
+        states[START][0] = self.kept.skip(start, end, until - width)
 
     def commit_one(self, before: Any, after: Any, along: Any) -> None:
         """Make it so, and keep the row."""
