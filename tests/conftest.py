@@ -54,6 +54,11 @@ LONG = (
     "test_pool.py::test_any_batches[flat_fat-Affine()]",
     "test_pool.py::test_any_batches[two_stacks_lite-LongestRise()]",
     "test_slices.py::test_the_same_answers_step_by_step[a grid-0-True]",
+    "test_slices.py::test_the_same_answers_step_by_step[a grid-None-False]",
+    "test_shard.py::test_stops[rows-None-numbers]",
+    "test_like_spark.py::test_in_chunks[long_before_1970-1]",
+    "test_policy_compiled.py::test_any_batches[log_mta-all must leave]",
+    "test_pool.py::test_any_batches_with_nulls[Sum()]",
     "test_user_operators.py::TestNames::test_members_whose_names_begin_alike",
 )
 """Tests that are left to the full run by their length alone."""

@@ -6,7 +6,7 @@ else decides which ⊕ not to do again.
 
 from typing import TYPE_CHECKING as _FOR_TYPES
 
-from sash import testing
+from sash import stores, testing
 from sash.aggregators.aggregator import Aggregator
 from sash.aggregators.making import aggregator
 from sash.aggregators.registry import algorithms
@@ -124,6 +124,7 @@ __all__ = [
     "session",
     "share",
     "slide_while",
+    "stores",
     "testing",
     "tumbling",
 ]

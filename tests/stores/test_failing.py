@@ -6,14 +6,17 @@ import logging
 import random
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from math import log2
 from pathlib import Path
+from time import sleep
 
 import pytest
 from stores.server import Server
 from stores.unreliable import Unreliable
 
 import sash
+from sash.aggregators.stored_blocks import Partials
 from sash.stores import (
     InUseError,
     Memory,
@@ -213,6 +216,110 @@ def test_a_server_that_is_killed_and_comes_back(redis_with: Callable[..., Server
         window.close()
         with sash.Window(sash.Sum(), sash.last(300), store=place(store)) as window:
             assert (window.pushed, window.query()) == (1000, sum(range(700, 1000)))
+
+
+def test_evictions_of_nulls_that_cannot_be_read_change_nothing() -> None:
+    """Which rows are null is in the store, too."""
+    for seed in range(10):
+        chance = random.Random(seed)
+        store = Unreliable()
+        window = sash.aggregator("amta", sash.Collect(), store=place(store, most_waiting=10**6))
+        values = [chance.choice([None, 1, 2]) for _ in range(300)]
+        window.bulk_insert([0, *values])
+        values.insert(0, 0)
+        window.sync()
+        for _ in range(10):
+            store.down = chance.random() < 0.6
+            count = chance.randrange(1, 20)
+            try:
+                window.bulk_evict(count)
+                del values[:count]
+            except StoreError:
+                assert store.down
+            assert len(window) == len(values)
+            assert window.query() == [value for value in values if value is not None]
+        window.abandon()
+
+
+def test_what_cannot_be_stored_is_refused_when_it_comes() -> None:
+    store = Memory()
+    for op in (sash.ArgMax("v", "who"), sash.Collect("who")):
+        with sash.Window(op, sash.last(50), store=Place(store, repr(op), block=4)) as window:
+            for value in range(30):
+                window.push({"v": value, "who": str(value)})
+            before = window.query()
+            with pytest.raises(TypeError, match="cannot be saved"):
+                window.push({"v": 99, "who": object()})
+            assert (window.query(), window.pushed) == (before, 30)
+            window.push({"v": 30, "who": "30"})
+        with sash.Window(op, sash.last(50), store=Place(store, repr(op))) as window:
+            assert window.pushed == 31
+
+
+def test_a_checkpoint_that_is_interrupted_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Memory()
+    window = sash.Window(sash.Sum(), sash.last(100), store=Place(store, block=4))
+    encode, calls = Partials.encode, []
+
+    def interrupted(self: Partials, values: list[object]) -> object:
+        calls.append(len(values))
+        if len(calls) % 5 == 3:
+            raise KeyboardInterrupt
+        return encode(self, values)
+
+    monkeypatch.setattr(Partials, "encode", interrupted)
+    for value in range(90):
+        with suppress(KeyboardInterrupt):
+            window.push(value)
+    monkeypatch.undo()
+    assert (window.pushed, window.query()) == (90, sum(range(90)))
+    window.close()
+    with sash.Window(sash.Sum(), sash.last(100), store=Place(store)) as window:
+        assert window.query() == sum(range(90))
+        for value in range(90, 190):
+            window.push(value)
+        assert window.query() == sum(range(90, 190))
+
+
+def test_the_lease_is_renewed_before_anything_is_written(
+    redis_server: Server, tmp_path: Path
+) -> None:
+    stores = [Redis(redis_server.url, prefix=str(tmp_path), lease=0.4) for _ in range(2)]
+    window = sash.Window(sash.Sum(), sash.last(10), store=stores[0])
+    window.push(1)
+    sleep(0.8)
+    with pytest.raises(InUseError):
+        sash.Window(sash.Sum(), sash.last(10), store=stores[1])
+    window.close()
+    for store in stores:
+        store.close()
+
+
+def test_a_store_that_was_opened_by_its_address_is_closed_again(tmp_path: Path) -> None:
+    where = Place(f"rocksdb:{tmp_path / 'db'}")
+    for value in range(3):  # the same place serves again
+        with sash.Window(sash.Sum(), sash.last(10), store=where) as window:
+            window.push(value)
+    with pytest.raises(sash.SavedError) as kept:  # whose traceback refers to all of it
+        sash.Window(sash.Max(), sash.last(10), store=where)
+    with sash.Window(sash.Sum(), sash.last(10), store=where) as window:
+        assert window.query() == 3
+    assert "op" in str(kept.value)
+
+
+def test_a_window_that_nobody_refers_to_is_let_go_of() -> None:
+    store = Memory()
+    for make in (
+        lambda: sash.Window(sash.Sum(), sash.last(10), store=Place(store, "w", block=1)),
+        lambda: sash.aggregator("amta", sash.Sum(), store=Place(store, "a", block=1)),
+    ):
+        found = make()
+        (found.push if isinstance(found, sash.Window) else found.insert)(1)
+        found.sync()
+        del found
+        again = make()  # and not InUseError
+        assert again.query() == 1
+        again.close()
 
 
 # How often a store is asked

@@ -185,7 +185,7 @@ def test_another_question() -> None:
     ):
         with pytest.raises(sash.SavedError, match=said):
             sash.Window(op, window, store=place)
-    with pytest.raises(sash.SavedError, match="options"):
+    with pytest.raises(sash.SavedError, match="min_size"):
         sash.Window(OP, sash.last(60), store=place, min_size=3)
     with pytest.raises(sash.SavedError, match="Window"):
         sash.aggregator("amta", OP, store=place)

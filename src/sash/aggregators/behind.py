@@ -26,7 +26,7 @@ REST = 2.0
 """Seconds until a store that has failed is tried again by itself."""
 READ_AHEAD = 128
 """Values that were read and not asked for yet are at most so many."""
-SWEEP = 1024
+SWEEP, SWEEP_ALONG = 1024, 128
 """Deleted at once of what a bulk eviction has left."""
 
 
@@ -78,6 +78,9 @@ class Behind:
         self._ending = False
         self._kicked = False
         self._thread: Thread | None = None
+        if space.renews is not None:  # the lease must not run out before the first write
+            with self._changed:
+                self._wake()
 
     # Writing
 
@@ -202,6 +205,8 @@ class Behind:
                     _merge(batch, self._next)
                     self._next = Batch()
                 tried = self._given
+                if batch is not None and self._sweeps:
+                    self._sweep_along(batch)
             if batch is not None:
                 if self._written_now(batch):
                     batch, renewed = None, monotonic()
@@ -248,6 +253,19 @@ class Behind:
                     del self._read[next(iter(self._read))]
                 self._reading.difference_update(keys)
                 self._changed.notify_all()
+
+    def _sweep_along(self, batch: Batch) -> None:
+        """Some of what is to be deleted goes with a batch: else it would wait for ever if rows come
+        faster than they can be written.
+
+        What is to be deleted is so by a batch before, or by this one.
+        """
+        sweep = self._sweeps[0]
+        keys = list(islice(sweep.keys, SWEEP_ALONG))
+        batch.add({}, keys, False)
+        if len(keys) < SWEEP_ALONG:
+            self._sweeps.popleft()
+            batch.told.append(sweep.done)
 
     def _sweep_some(self) -> None:
         sweep = self._sweeps[0]

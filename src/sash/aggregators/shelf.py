@@ -21,14 +21,15 @@ import struct
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from os import urandom
-from typing import Any
+from typing import Any, Protocol
 
 from sash.aggregators.behind import Behind
 from sash.aggregators.saving import SavedError, pack, unpack
 from sash.aggregators.stored_blocks import PACKED, Objects, Seal
 from sash.aggregators.stored_columns import AHEAD, Column
-from sash.stores.contract import NotStoredError, Space, StoreError
+from sash.stores.contract import NotStoredError, Space, Store, StoreError
 from sash.stores.places import Place
 
 MANIFEST = b"m"
@@ -38,6 +39,20 @@ LAYOUT = 1
 FEW_KEYS = 64
 """As many deletes go along with a checkpoint; more are done when there is time."""
 MOST_COLUMNS = 256
+
+
+Ranges = dict[Column, tuple[int, int]]
+"""Of each column, blocks from one to before another."""
+
+
+class Owner(Protocol):
+    """Whose columns are on a shelf."""
+
+    def settle(self) -> None:
+        """Before a checkpoint: tell the columns what they may drop."""
+
+    def content(self) -> Any:
+        """What is told in the manifest, beside the columns."""
 
 
 class Shelf:
@@ -56,18 +71,26 @@ class Shelf:
         self._since_sync = 0
         self._tails: dict[int, Any] = {}
         self._found: dict[int, tuple[int, int, int]] = {}
-        self.describe: Callable[[], Any] = lambda: None
-        """Tells what the window adds to the manifest."""
-        self.settle: Callable[[], None] = lambda: None
-        """Called before a checkpoint: the window tells its columns what they may drop."""
-        self._space: Space = place.patience.call(lambda: place.store.open(place.name))
+        self._owner: Callable[[], Owner | None] = lambda: None
+        self.store, owned = place.opened()
+        closes = self.store if owned else None
         try:
-            self.behind = Behind(self._space, place.patience)
+            self._space: Space = place.patience.call(lambda: self.store.open(place.name))
+        except BaseException:
+            _let_go(None, None, closes)
+            raise
+        self.behind = Behind(self._space, place.patience)
+        self._end = weakref.finalize(self, _let_go, self.behind, self._space, closes)
+        try:
             self._open()
         except BaseException:
-            self._space.release()
+            self._end()
             raise
-        self._end = weakref.finalize(self, _let_go, self.behind, self._space)
+
+    def serve(self, owner: Owner) -> None:
+        """From now on these are the owner's columns; when nobody refers to it, they are let go."""
+        self._owner = weakref.ref(owner)
+        weakref.finalize(owner, self._end)
 
     # Opening
 
@@ -150,7 +173,7 @@ class Shelf:
         for key, data, (column, _) in zip(keys, self.behind.fetch(keys), wanted, strict=True):
             if data is None:
                 raise SavedError(
-                    f"a block of {self._what} is gone from {self.place.store!r}: it was deleted, "
+                    f"a block of {self._what} is gone from {self.store!r}: it was deleted, "
                     f"or the store has lost what it had taken."
                 )
             block = column.codec.block(*self._seal.open(key, data))
@@ -215,52 +238,61 @@ class Shelf:
 
     def checkpoint(self, durable: bool = False) -> int:
         """Write what is new, behind the window's back; a number to wait for."""
-        self.settle()
+        owner = self._owner()
+        assert owner is not None
+        owner.settle()
         puts: dict[bytes, bytes] = {}
         cut: list[tuple[Column, list[int]]] = []
-        for column in self.columns.values():
-            blocks = column.cut()
-            for number, values in blocks:
-                key = _key(column.number, number)
-                puts[key] = self._seal.close(key, *column.codec.encode(values))
-            if blocks:
-                cut.append((column, [number for number, _ in blocks]))
-        deletes, swept, later = self._dropped()
-        content = pack(KIND, self._manifest(), compress=False)
+        before = [(column, column.base, column.tail) for column in self.columns.values()]
+        try:
+            for column in self.columns.values():
+                blocks = column.cut()
+                for number, values in blocks:
+                    key = _key(column.number, number)
+                    puts[key] = self._seal.close(key, *column.codec.encode(values))
+                if blocks:
+                    cut.append((column, [number for number, _ in blocks]))
+            content = pack(KIND, self._manifest(owner.content()), compress=False)
+        except BaseException:  # something cannot be saved, or somebody has had enough
+            for column, base, tail in before:
+                column.uncut(base, tail)
+            raise
         puts[MANIFEST] = Seal(self.place.secret, self._named).close(MANIFEST, PACKED, content)
+        deletes, now, later = self._dropped()
 
         def written() -> None:
             for column, numbers in cut:
                 column.written(numbers)
-            for column, upto in swept.items():
-                column.swept = upto
+            for column, (start, stop) in now.items():
+                _is_swept(column, start, stop)
 
         ticket = self.behind.write(puts, deletes, durable, written)
         for column, (start, stop) in later.items():
-            self.behind.sweep(_keys(column.number, start, stop), _sets_swept(column, stop))
+            done = partial(_is_swept, column, start, stop)
+            self.behind.sweep(_keys(column.number, start, stop), done)
         for column in self.columns.values():
             column.release()
         self.changes = 0
         return ticket
 
-    def _dropped(self) -> tuple[list[bytes], dict[Column, int], dict[Column, tuple[int, int]]]:
-        """Keys that go now, up to which block they are all of a column's, and what goes later."""
+    def _dropped(self) -> tuple[list[bytes], Ranges, Ranges]:
+        """Keys that go now, the blocks that they are of, and blocks that go later."""
         deletes: list[bytes] = []
-        now: dict[Column, int] = {}
-        later: dict[Column, tuple[int, int]] = {}
+        now: Ranges = {}
+        later: Ranges = {}
         for column in self.columns.values():
             start, stop = column.sweeping, min(column.first, column.base) >> self.bits
             if stop <= start:
                 continue
-            if stop - start <= FEW_KEYS and column.swept == start:
-                deletes += _keys(column.number, start, stop)
-                now[column] = stop
-            else:
-                later[column] = start, stop
             column.sweeping = stop
+            if stop - start > FEW_KEYS:
+                later[column] = start, stop
+            else:
+                now[column] = start, stop
+                deletes += _keys(column.number, start, stop)
         return deletes, now, later
 
-    def _manifest(self) -> dict[str, Any]:
+    def _manifest(self, content: Any) -> dict[str, Any]:
         return {
             "layout": LAYOUT,
             "id": self._id,
@@ -271,7 +303,7 @@ class Shelf:
                 for number, column in self.columns.items()
                 if number not in self.derived and column.tail
             },
-            "content": self.describe(),
+            "content": content,
         }
 
     # The end
@@ -293,10 +325,14 @@ class Shelf:
         self._end()
 
 
-def _let_go(behind: Behind, space: Space) -> None:
-    behind.close()
+def _let_go(behind: Behind | None, space: Space | None, store: Store | None) -> None:
+    if behind is not None:
+        behind.close()
     with suppress(StoreError):  # the lease goes away by itself
-        space.release()
+        if space is not None:
+            space.release()
+        if store is not None:
+            store.close()
 
 
 def _key(column: int, block: int) -> bytes:
@@ -307,8 +343,7 @@ def _keys(column: int, start: int, stop: int) -> Iterator[bytes]:
     return (_key(column, number) for number in range(start, stop))
 
 
-def _sets_swept(column: Column, stop: int) -> Callable[[], None]:
-    def done() -> None:
-        column.swept = max(column.swept, stop)
-
-    return done
+def _is_swept(column: Column, start: int, stop: int) -> None:
+    """These blocks are deleted; if some before them are not, they will be found once more."""
+    if column.swept == start:
+        column.swept = stop

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +11,12 @@ import numpy as np
 from sash.aggregators import columns
 from sash.aggregators.aggregator import STALE, Aggregator
 from sash.aggregators.beside import Beside
+from sash.aggregators.following import Undo
 from sash.aggregators.keeping import Kept
 from sash.aggregators.keeping_stored import StoredKept
 from sash.aggregators.registry import MODULES
 from sash.aggregators.running import Job
-from sash.aggregators.saving import SavedError
+from sash.aggregators.saving import SavedError, pack
 from sash.aggregators.shelf import Shelf
 from sash.aggregators.stored_blocks import Numbers, Objects
 from sash.aggregators.stored_columns import Column
@@ -26,6 +28,9 @@ from sash.stores.places import Place, place
 
 NULLS, PAYLOADS = 64, 128
 """The numbers of the first leaf's columns."""
+PLAIN = {type(None), bool, int, float, str, bytes}
+"""Types whose values can be stored."""
+AS_IT_IS: AbstractContextManager[Any] = nullcontext()
 NONSENSE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """What comes of values that no window has had."""
 
@@ -69,9 +74,8 @@ class StoredAggregator(Aggregator):
                 f"{algorithm} keeps its window in memory; {' and '.join(able)} can keep it in a "
                 f"store."
             )
-        self._place = place(store)
         self._alone = shelf is None
-        self._shelf = Shelf(self._place) if shelf is None else shelf
+        self._shelf = Shelf(place(store)) if shelf is None else shelf
         try:
             leaves = range(len(self._leaves))
             self._nulls = [StoredNulls(self._shelf.column(NULLS + k, Numbers())) for k in leaves]
@@ -81,8 +85,7 @@ class StoredAggregator(Aggregator):
             if self._alone:
                 if self._shelf.content is not None:
                     self._open(self._shelf.content)
-                self._shelf.describe = self.content
-                self._shelf.settle = self.settle
+                self._shelf.serve(self)
         except BaseException:
             if self._alone:
                 self.abandon()
@@ -99,7 +102,8 @@ class StoredAggregator(Aggregator):
         self._shelf.changed(1, 0)
 
     def evict(self) -> None:
-        super().evict()
+        with self._whole():
+            super().evict()
         if self._alone:
             self._shelf.changed(0, 1)
 
@@ -111,20 +115,45 @@ class StoredAggregator(Aggregator):
             self.settle_by(values)
             for value in each:  # all of them are tried before the first goes in
                 self._lifted(self._cells(value)[0], self._in)
-        for value in each:
-            self.insert(value)
+        self._shelf.room()
+        with Undo(self):
+            for value in each:
+                super().insert(value)
+        self._shelf.changed(len(each), 0)
 
     def bulk_evict(self, count: int) -> None:
         """Remove the `count` oldest values."""
-        super().bulk_evict(count)
+        with self._whole():
+            super().bulk_evict(count)
         if self._alone:
             self._shelf.changed(0, count)
 
     def evict_while(self, policy: Callable[[Any, Any], bool], *, debug: bool = False) -> int:
-        count = super().evict_while(policy, debug=debug)
+        with self._whole():
+            count = super().evict_while(policy, debug=debug)
         if self._alone:
             self._shelf.changed(0, count)
         return count
+
+    def slide(self, values: Any, size: int | Sequence[int]) -> Any:
+        came, left = self._in, self._out
+        self._shelf.room()
+        self._alone = False  # all of it is written at the end
+        try:
+            with Undo(self):
+                found = super().slide(values, size)
+        finally:
+            self._alone = True
+        self._shelf.changed(self._in - came, self._out - left)
+        return found
+
+    def _whole(self) -> AbstractContextManager[Any]:
+        """For an eviction: a store that fails must not leave it half done.
+
+        What the tree needs is at hand before it changes; what is null may have to be read.
+        """
+        alone = self._alone and self._undo is None and any(self._nulls)
+        return Undo(self) if alone else AS_IT_IS
 
     # The store
 
@@ -140,16 +169,10 @@ class StoredAggregator(Aggregator):
     def close(self) -> None:
         """Sync, and let others open the window; it can be asked no more."""
         self._shelf.close()
-        self._gone()
 
     def abandon(self) -> None:
         """Let others open the window as it is in the store."""
         self._shelf.abandon()
-        self._gone()
-
-    def _gone(self) -> None:
-        if self._place.owned:
-            self._place.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -222,6 +245,20 @@ class StoredAggregator(Aggregator):
             raise ValueError("it does not hold as many values as it says")
 
     # As in memory, but for where things are
+
+    def _cells(self, value: Any) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        cells, payloads = super()._cells(value)
+        for payload in payloads:
+            if payload and not all(type(each) in PLAIN for each in payload):
+                pack("payload", payload)  # refused now, and not when it is to be stored
+        return cells, payloads
+
+    def _lifted(self, cells: list[tuple[Any, ...]], row: int) -> Any:
+        p = super()._lifted(cells, row)
+        is_object = self._kept is not None and not self._kept.monoid.fixed_width
+        if is_object and not all(type(each) in PLAIN for cell in cells for each in cell):
+            pack("partial", p)
+        return p
 
     def _keeping(self, monoid: Monoid) -> Kept:
         kept = StoredKept(self._module, monoid, self._shelf, settled=self._settings)

@@ -32,6 +32,7 @@ COLUMNS, PACKED = b"c", b"p"
 COUNT = struct.Struct("<I")
 WIDE = {"i": "<i8", "u": "<u8", "f": "<f8", "b": "<i8"}
 """Numbers are stored as wide as Python has them, so that none is rounded on its way."""
+FITTING = {"<i8": "ib", "<u8": "uib", "<f8": "fiub"}
 KIND = "block"
 FEW_ASKED = 16
 
@@ -127,13 +128,9 @@ class Partials(Objects):
         if self._kinds is not None:
             rows = map(flatten, values) if self._monoid.members else values
             fields: Any = zip(*rows, strict=True) if values else [()] * len(self._kinds)
-            try:
-                columns = [
-                    np.array(column, kind) for column, kind in zip(fields, self._kinds, strict=True)
-                ]
-            except OverflowError:  # plain Python counts on beyond 64 bits
-                return super().encode(values)
-            return COLUMNS, _columns(columns, self._kinds)
+            columns = [_fitting(*each) for each in zip(fields, self._kinds, strict=True)]
+            if all(column is not None for column in columns):
+                return COLUMNS, _columns(columns, self._kinds)
         return super().encode(values)
 
     def decode(self, how: bytes, content: bytes) -> list[Partial]:
@@ -160,6 +157,17 @@ class Partials(Objects):
 
     def _is_one(self, p: Any) -> bool:
         return type(p) is self._monoid.partial and len(flatten(p)) == len(self._kinds or ())
+
+
+def _fitting(column: Sequence[Any], kind: str) -> Any:
+    """A field of many partials as an array; None if that would not be what they are.
+
+    Plain Python counts on beyond 64 bits, and an operator's field need not be what it says.
+    """
+    array = np.array(column)
+    if array.dtype.kind not in FITTING[kind] and len(array):
+        return None
+    return array.astype(kind)
 
 
 class Unmade:

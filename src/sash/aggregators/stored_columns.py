@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakMethod
 
 from sash.aggregators.stored_blocks import Objects, Unmade
 
@@ -49,7 +50,8 @@ class Column:
         self.sweeping = 0
         """Blocks before this one are deleted, or are going to be."""
         self._mask = (1 << bits) - 1
-        self._fetch = fetch
+        # Weak, so that a window that nobody refers to any more is let go of at once.
+        self._fetch = WeakMethod(fetch)
 
     def __len__(self) -> int:
         return self.end - self.first
@@ -90,7 +92,9 @@ class Column:
         """A block that is neither among the oldest nor in the tail."""
         if len(self.blocks) - len(self.unwritten) > IN_BETWEEN + self.near:
             self.release()
-        (block,) = self._fetch([(self, number)])
+        fetch = self._fetch()
+        assert fetch is not None  # the shelf that the column is on
+        (block,) = fetch([(self, number)])
         self.blocks[number] = block
         return block
 
@@ -147,6 +151,13 @@ class Column:
                 found.append((number + k, block))
         self.base, self.tail = (number + full) << self.bits, tail[full * size :]
         return found
+
+    def uncut(self, base: int, tail: list[Any]) -> None:
+        """As before `cut`: what was cut off could not be written."""
+        for number in range(base >> self.bits, self.base >> self.bits):
+            self.blocks.pop(number, None)
+            self.unwritten.discard(number)
+        self.base, self.tail = base, tail
 
     def written(self, numbers: list[int]) -> None:
         """These blocks are in the store."""

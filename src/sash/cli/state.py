@@ -1,4 +1,4 @@
-"""`sash state`: what a stream's checkpoint holds."""
+"""`sash state`: what a stream's checkpoint holds, or a store."""
 
 from __future__ import annotations
 
@@ -10,27 +10,57 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from sash.cli.stored_windows import is_address, show_store
+from sash.cli.telling import fail
+
 if TYPE_CHECKING:
     from sash.spark.stored_state import StoredState
 
 
 def state(
-    checkpoint: Annotated[str, typer.Argument(help="The folder that checkpointLocation named.")],
+    checkpoint: Annotated[
+        str,
+        typer.Argument(
+            metavar="CHECKPOINT|STORE",
+            help="The folder that checkpointLocation named; or a store's address: rocksdb:PATH, "
+            "redis://HOST:PORT/0, valkey://… (rediss:// and valkeys:// with TLS).",
+        ),
+    ],
     top: Annotated[
         int, typer.Option(help="Also show so many keys with the longest windows (reads the log).")
     ] = 0,
+    name: Annotated[
+        str | None, typer.Option(help="Of a store: show one window, with its columns.")
+    ] = None,
+    secret_file: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Of a store: the secret that windows are sealed with, all bytes of this file.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For scripts.")] = False,
 ) -> None:
-    """What the checkpoint of a stream holds: keys, windows, bytes, watermark.
+    """What the checkpoint of a stream holds: keys, windows, bytes, watermark. Or which windows are
+    in a store, and how large they are.
 
-    Nothing is changed; the stream may be running.
+    Nothing is changed; the stream may be running, and others may have the windows open.
 
     **Examples**
 
     - `sash state out/checkpoint`
     - `sash state out/checkpoint --top 10`
     - `sash state out/checkpoint --json`
+    - `sash state rocksdb:state`
+    - `sash state redis://localhost:6379/0 --name calls --secret-file secret.bin`
     """
+    if is_address(checkpoint):
+        if top:
+            raise fail("state", "--top is for the checkpoints of streams, not for stores.")
+        show_store(checkpoint, name, secret_file, as_json)
+        return
+    if name is not None or secret_file is not None:
+        raise fail("state", "--name and --secret-file are for stores, such as rocksdb:PATH.")
     quiet = Console(stderr=True)
     try:
         import sash.spark

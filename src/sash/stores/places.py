@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sash.stores.addresses import store_at
-from sash.stores.contract import Store
+from sash.stores.addresses import checked_address, store_at
+from sash.stores.contract import Store, checked_name
 from sash.stores.patience import Patience
 
 
@@ -24,30 +24,44 @@ class Place:
     patience      how often a call to the store is tried
     """
 
-    store: Store
+    store: Store | str
     name: str = "window"
     sync_every: int | None = None
     secret: bytes = field(default=b"", repr=False)
     block: int = 512
     most_waiting: int = 64
     patience: Patience = field(default_factory=Patience)
-    owned: bool = field(default=False, repr=False)
-    """Whether the store is closed with the window."""
 
     def __post_init__(self) -> None:
         if isinstance(self.store, str):
-            object.__setattr__(self, "store", store_at(self.store))
-            object.__setattr__(self, "owned", True)
-        if not isinstance(self.store, Store):
+            checked_address(self.store)
+        elif not isinstance(self.store, Store):
             raise TypeError(
                 f"a store such as sash.stores.RocksDB(path) is needed, not {self.store!r}."
             )
-        if self.block < 1 or self.block & (self.block - 1) or self.block > 1 << 16:
+        checked_name(self.name)
+        for what, least in (("block", 1), ("most_waiting", 1), ("sync_every", 1)):
+            given = getattr(self, what)
+            if given is None and what == "sync_every":
+                continue
+            if type(given) is not int or given < least:
+                raise ValueError(f"{what} is a whole number, at least {least}, not {given!r}.")
+        if self.block & (self.block - 1) or self.block > 1 << 16:
             raise ValueError(f"block is a power of two up to 65536, not {self.block}.")
-        if self.sync_every is not None and self.sync_every < 1:
-            raise ValueError(f"sync_every is at least 1, not {self.sync_every}.")
         if not isinstance(self.secret, bytes):
             raise TypeError("secret is bytes.")
+        if not isinstance(self.patience, Patience):
+            raise TypeError("patience is a sash.stores.Patience.")
+
+    def __repr__(self) -> str:
+        where = "its address" if isinstance(self.store, str) else repr(self.store)
+        return f"Place({where}, {self.name!r})"
+
+    def opened(self) -> tuple[Store, bool]:
+        """The store, and whether it was opened by its address, to be closed with the window."""
+        if isinstance(self.store, str):
+            return store_at(self.store), True
+        return self.store, False
 
 
 def place(given: Any) -> Place:

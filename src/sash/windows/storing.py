@@ -4,6 +4,7 @@ that must be known to go on in the manifest.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -108,13 +109,13 @@ class StoredWindow:
 
     def __init__(self, window: Window, store: Any, begin: Callable[[Shelf], None]) -> None:
         """begin: makes all that the window is, given a shelf."""
-        self.window = window
+        # Weak, so that a window that nobody refers to any more is let go of at once.
+        self.window: Window = weakref.proxy(window)
         self.note: Any = None
         """What whoever pushes wants to know when the window is opened again: stored with it."""
         self.only_synced = False
         """Whether nothing is stored but by `sync`, so that what a crash leaves is what it was."""
-        self.place = place(store)
-        self.shelf = shelf = Shelf(self.place)
+        self.shelf = shelf = Shelf(place(store))
         try:
             begin(shelf)
             if shelf.content is not None:
@@ -122,8 +123,7 @@ class StoredWindow:
         except BaseException:
             self.let_go()
             raise
-        shelf.describe = self._describe
-        shelf.settle = self._settle
+        shelf.serve(self)
         self._told = window._pushed, self._aggregator._out
 
     def check_open(self) -> None:
@@ -144,17 +144,11 @@ class StoredWindow:
 
     def close(self) -> None:
         """Store all, and let go."""
-        if not self.shelf.closed:
-            self.shelf.sync()
-            self.shelf.behind.rest()
-            self.let_go()
+        self.shelf.close()
 
     def let_go(self) -> None:
         """Let others open the window as the store has it."""
-        if not self.shelf.closed:
-            self.shelf.abandon()
-            if self.place.owned:
-                self.place.store.close()
+        self.shelf.abandon()
 
     @property
     def _aggregator(self) -> StoredAggregator:
@@ -164,13 +158,15 @@ class StoredWindow:
         assert isinstance(found, StoredAggregator)
         return found
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Tell the columns what they may drop."""
         engine = self.window._engine
         self._aggregator.settle()
         assert isinstance(engine.tracker.kept, StoredRows)
         engine.tracker.kept.drop(int(engine.tracker.states[START][0]))
 
-    def _describe(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
+        """What tells how to go on, beside the columns."""
         window, engine = self.window, self.window._engine
         return {
             "window": described_window(window),
@@ -196,11 +192,13 @@ class StoredWindow:
         if "window" not in content:
             raise SavedError("what the store has is no sash.Window, but an aggregator.")
         mine, stored = described_window(window), content["window"]
-        for what in mine:
-            if mine[what] != stored.get(what):
+        options = mine.pop("options"), stored["options"]
+        each = [(what, stored[what], mine[what]) for what in mine]
+        each += [(what, options[1].get(what), given) for what, given in options[0].items()]
+        for what, theirs, ours in each:
+            if theirs != ours:
                 raise SavedError(
-                    f"the window in the store is another: its {what} is {stored.get(what)}, "
-                    f"not {mine[what]}."
+                    f"the window in the store is another: its {what} is {theirs!r}, not {ours!r}."
                 )
         restore_states(engine, [np.array([n], np.int64) for n in content["states"]], 1)
         if any(kind not in MEASURES for kind in content["measures"]):
