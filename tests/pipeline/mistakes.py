@@ -626,7 +626,101 @@ SINKS = [
     ),
 ]
 
+NO_KEY = without(6, 36) | {31: '[state]\nstore = "rocksdb:state"'}
+LAST_TIME = {26: 'mean = { op = "Last", of = "ts" }'}
+SECRET = "redis://me:hunter2@host"
+
+STATES = [
+    Mistake(
+        {31: "[state]"},
+        'state: store is missing: write store = "rocksdb:state/plugs".',
+        of=without(6),
+    ),
+    Mistake(
+        {31: f'state = "{SECRET}"'},
+        'queries.by_rows: state is an aggregate, not "redis://…": write state = {',
+    ),
+    Mistake(
+        {1: f'state = "{SECRET}"\n[source]'},
+        'state is a table, not "redis://…": write [state] with store = "rocksdb:state/plugs".',
+        of=without(6),
+    ),
+    Mistake({31: f'[state]\nstrore = "{SECRET}"'}, "did you mean 'store'?", 32, without(6)),
+    Mistake(
+        {31: f'[state]\nstore = ["{SECRET}"]'},
+        'state: store is text, not ["redis://…"]: write',
+        32,
+        without(6),
+    ),
+    Mistake({31: '[state]\nstore = ""'}, "state: store is empty: write store =", 32, without(6)),
+    Mistake(
+        {31: '[state]\nstore = "state/plugs"'},
+        "state: store: the address of a store is rocksdb:PATH, redis://HOST:PORT/0 or ",
+        32,
+        without(6),
+    ),
+    Mistake(
+        {31: '[state]\nstore = "redis://me:hunter2@host:port/0"'},
+        "state: store: Redis('redis://…') is no address of a server, or its options are",
+        32,
+        without(6),
+    ),
+    Mistake(
+        {31: '[state]\nstore = "memory:"'},
+        "state: store: what is in memory ends with the command, and a stream goes on after it:",
+        32,
+        without(6),
+    ),
+    Mistake(
+        {31: '[state]\nstore = "rocksdb:hdfs://host/state"'},
+        "RocksDB keeps windows in a folder of this machine, and hdfs://host/state is none: write",
+        32,
+        without(6),
+    ),
+    Mistake(
+        {31: '[state]\nstore = "rocksdb:readings/state"'},
+        "state: store: windows in {folder}/readings/state would be read again by the source",
+        32,
+        without(6),
+    ),
+    Mistake(
+        {31: '[state]\nstore = "rocksdb:answers/by_time"'},
+        "windows and answers would both go to {folder}/answers/by_time: write another path.",
+        32,
+        without(6),
+    ),
+    Mistake(
+        {6: 'key = "house"'},
+        "source: key: windows in a store have no keys: leave key out; or leave [state] out, and "
+        "Spark keeps them.",
+        of=NO_KEY,
+    ),
+    Mistake(
+        {28: 'key = "house"'}, "queries.by_rows: key: windows in a store have no keys", 28, NO_KEY
+    ),
+    Mistake(
+        {18: 'idle = "1d"'},
+        "source: idle is for keys, and windows in a store have none: leave idle out.",
+        of=NO_KEY,
+    ),
+    Mistake(
+        {29: 'emit = "early"'},
+        'queries.by_rows: emit = "early" is not for windows in a store: write emit = "every"; or',
+        of=NO_KEY,
+    ),
+    Mistake(
+        {30: 'algorithm = "daba"'},
+        "queries.by_rows: algorithm: daba keeps its window in memory; log_mta and amta can keep",
+        of=NO_KEY,
+    ),
+]
+
 NOT_TOML = [
+    Mistake(
+        {31: f"[state]\nstore = {SECRET}"},
+        'this is not TOML: text stands in quotes: write it as in store = "redis://localhost',
+        32,
+    ),
     Mistake({2: "format = csv"}, 'this is not TOML: csv is no value: write format = "csv".'),
     Mistake({4: "options = { header = True }"}, "True is no value: write header = true."),
     Mistake({3: "path ="}, "there is no value: write one after path =."),
@@ -667,5 +761,6 @@ MISTAKES = [
     *WINDOWS,
     *QUERIES,
     *SINKS,
+    *STATES,
     *NOT_TOML,
 ]

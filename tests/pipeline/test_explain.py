@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import sash
 from sash.cli import app
+from sash.pipeline import read_pipeline
 from sash.pipeline.drawing import timeline
 from sash.windows.definitions import Definition
 
@@ -60,6 +61,28 @@ def test_a_stream_in_words(file: str) -> None:
     ):
         assert said in " ".join(told.output.split()) or said in told.output, said
     assert "hunter2" not in told.output
+
+
+def test_windows_in_a_store(file: str, tmp_path: Path) -> None:
+    text = FILE.replace('key      = "plug"', "") + "[state]\nstore = 'ADDRESS'\n"
+    for address, shown in (
+        ("rocksdb:state/plugs", f"rocksdb:{tmp_path.resolve()}/state/plugs"),
+        ("rediss://me:hunter2@host:7000/1", "rediss://host:7000/1"),
+    ):
+        Path(file).write_text(text.replace("ADDRESS", address), encoding="utf-8")
+        told = CliRunner().invoke(app, ["explain", file, "--stream", "--json"])
+        assert told.exit_code == 0, told.output
+        found = json.loads(told.stdout)
+        assert f"are kept in {shown}" in found["shared"]
+        for query in ("hour", "recent"):
+            said = found["queries"][query]
+            assert said["algorithm"] == "amta, which can keep its partials in a store"
+            assert f"in {shown}: the window, the rows that wait" in said["state"]
+            assert "come to the driver" in said["rows"] and "keys" not in said
+        assert "hunter2" not in told.output + repr(read_pipeline(file).state)
+    assert not (tmp_path / "state").exists()
+    as_batch = CliRunner().invoke(app, ["explain", file, "--json"])
+    assert "read and checked once" in json.loads(as_batch.stdout)["shared"]
 
 
 def test_a_batch_for_scripts(file: str) -> None:

@@ -22,7 +22,9 @@ from pipeline.mistakes import (
     GOOD,
     JSON,
     KAFKA,
+    LAST_TIME,
     MISTAKES,
+    NO_KEY,
     PARQUET,
     RATE,
     Mistake,
@@ -85,7 +87,7 @@ def test_there_are_enough() -> None:
     assert [int(n) for n in re.findall(r"# (\d+)$", GOOD, re.MULTILINE)] == list(range(1, 40))
 
 
-@pytest.mark.parametrize("source", [{}, PARQUET, JSON, KAFKA, RATE], ids=str)
+@pytest.mark.parametrize("source", [{}, PARQUET, JSON, KAFKA, RATE, NO_KEY, LAST_TIME], ids=str)
 def test_good_files(folder: Path, source: dict[int, str]) -> None:
     file = written(folder, changed(source))
     told = asked("check", file)
@@ -104,6 +106,7 @@ def test_mistake(folder: Path, mistake: Mistake) -> None:
     assert lines[0].startswith(f"{file}:{mistake.at}: "), told.stderr
     assert mistake.says.replace("{folder}", str(folder)) in lines[0]
     assert lines[0].endswith((".", "?"))
+    assert "hunter2" not in told.stderr
     assert set(PYTHONS_WORDS.findall(lines[0])) <= set(PYTHONS_WORDS.findall(mistake.text))
 
 

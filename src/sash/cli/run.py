@@ -104,6 +104,7 @@ def _run(
     from sash.pipeline.running import run_batch, settings
     from sash.pipeline.streaming import StreamRun
     from sash.pipeline.streaming_apart import StreamsApart
+    from sash.pipeline.streaming_stored import stream_run
     from sash.spark.kind import is_connect
 
     if remote is None and "SPARK_REMOTE" not in os.environ:  # or they need not be seen from here
@@ -121,7 +122,7 @@ def _run(
         if is_connect(spark):
             running = StreamsApart(pipeline, spark, until_idle=until_idle, tell=tell)
         else:
-            running = StreamRun(
+            running = stream_run(
                 pipeline,
                 spark,
                 quiet=as_json,
@@ -190,6 +191,8 @@ def show(ran: Ran) -> None:
     if ran.batches is not None:
         final = f", final up to {ran.watermark}" if ran.watermark else ""
         out.print(f"checkpoint {pipeline.checkpoint}{final}", markup=False)
+        if pipeline.state is not None:
+            out.print(f"windows in {pipeline.state}", markup=False)
 
 
 def check(file: FILE, as_json: AS_JSON = False) -> None:

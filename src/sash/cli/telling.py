@@ -38,6 +38,7 @@ def fail(command: str, sentence: str, code: int = FAILED) -> typer.Exit:
 def sentences(command: str, as_json: bool = False) -> Iterator[None]:
     """What the user can mend is told in sentences, without a traceback."""
     from sash.pipeline.problems import PipelineError
+    from sash.stores.contract import StoreError
 
     try:
         yield
@@ -49,7 +50,10 @@ def sentences(command: str, as_json: bool = False) -> Iterator[None]:
         for problem in error.problems:
             stderr().print(str(problem), style="red", markup=False)
         raise typer.Exit(WRONG_FILE) from None
-    except (ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
+    except (
+        *(ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError),
+        StoreError,
+    ) as error:
         raise fail(command, first_lines(error)) from None
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark.", "py4j.")):

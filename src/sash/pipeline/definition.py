@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sash.operators.base import Operator
 from sash.pipeline.lines import Lines
+from sash.stores.redis_errors import where
 from sash.windows.definitions import Definition
 
 ELSEWHERE = re.compile(r"[A-Za-z][\w+.-]+:")
@@ -23,6 +25,16 @@ def is_local(path: str) -> bool:
 def local(path: str) -> Path:
     """A path of this machine."""
     return Path(path.removeprefix("file://").removeprefix("file:"))
+
+
+def absolute(file: Path, path: str) -> str:
+    """Paths are told from the folder of the file, wherever it is run from."""
+    if not is_local(path) or path.startswith("file:"):
+        return path
+    given = Path(path)
+    with suppress(RuntimeError):  # of a user who is not known
+        given = given.expanduser()
+    return str((file.absolute().parent / given).resolve())
 
 
 @dataclass(frozen=True)
@@ -100,6 +112,23 @@ class Sink:
 
 
 @dataclass(frozen=True)
+class State:
+    """The store that a stream's windows are kept in."""
+
+    address: str = field(repr=False)
+    """As `sash.stores.store_at` takes it; there may be a password in it."""
+
+    def __str__(self) -> str:
+        return self.address if self.folder is not None else where(self.address)
+
+    @property
+    def folder(self) -> str | None:
+        """Where it is on this machine; None if it is on a server."""
+        scheme, _, rest = self.address.partition(":")
+        return rest if scheme == "rocksdb" else None
+
+
+@dataclass(frozen=True)
 class Pipeline:
     """All of a file."""
 
@@ -111,6 +140,8 @@ class Pipeline:
     checkpoint: str
     trigger: str | None = None
     """On a stream, how often a micro-batch begins; None: when the one before has ended."""
+    state: State | None = None
+    """Where a stream keeps windows; None: in Spark's state."""
     spark: Mapping[str, str] = field(default_factory=dict)
     """Settings of Spark."""
     lines: Lines = field(default_factory=dict, repr=False)

@@ -13,6 +13,7 @@ from sash.pipeline.lines import Path
 from sash.pipeline.wording import key_in_toml, reworded
 from sash.spark.asking import told_of, wrong_with
 from sash.spark.schemas import type_named
+from sash.spark.stored_stream import wrong_in_store
 from sash.windows.definitions import Delta, last
 
 Fault = tuple[Path, str]
@@ -54,6 +55,7 @@ class _Asked:
         self.source = pipeline.source
         self.question = question
         self.stream = stream
+        self.in_store = pipeline.state is not None
         self.at = ("queries", question.name)
         # A column of unknown type has at least a name; what is asked of it is not known.
         self.types = {n: type_named("string") if k is None else k for n, k in types.items()}
@@ -79,6 +81,8 @@ class _Asked:
             sentence = wrong_with(self.types, arguments)
             if sentence is None and self.stream:
                 told_of(self.types, arguments, stream=True)
+            if sentence is None and self.in_store:
+                sentence = wrong_in_store(self.types, arguments)
             return sentence
         except Exception as error:  # whatever operators of the user's do
             return str(error) or repr(error)

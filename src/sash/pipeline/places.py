@@ -121,6 +121,8 @@ def _places(pipeline: Pipeline, file: File) -> Iterator[tuple[Where, str, str]]:
         table = file.content.get(where[0])
         if isinstance(table, dict) and where[1] in table and file.is_right(*where):
             yield where, what, path
+    if pipeline.state is not None and pipeline.state.folder is not None:
+        yield ("state", "store"), "windows", pipeline.state.folder
 
 
 def _is_file(path: str) -> bool:

@@ -105,7 +105,8 @@ def _check_with_source(table: Table, question: Question, source: Source) -> None
             f'queries.{name}: emit = "early" does not go with idle: write emit = "every", or leave '
             f"idle out of [source].",
         )
-    if source.idle is not None and not question.key and file.is_right("source", "key"):
+    in_store = "state" in file.content  # where there are no keys, and that is told there
+    if source.idle and not question.key and file.is_right("source", "key") and not in_store:
         where = (*table.path, "key") if table.has("key") else ("source", "idle")
         file.problem(
             where,

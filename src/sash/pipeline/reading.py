@@ -15,10 +15,11 @@ from typing import Any
 
 from sash.aggregators.duration import Steps, Time, length
 from sash.pipeline.checking import check_rows
-from sash.pipeline.definition import Pipeline, Sink, Source, is_local
+from sash.pipeline.definition import Pipeline, Sink, Source, absolute
 from sash.pipeline.formats import LOADERS, READ, WRITTEN
 from sash.pipeline.problems import closest, nearest
 from sash.pipeline.questions import questions_of
+from sash.pipeline.states import check_state, state_of
 from sash.pipeline.tables import EXAMPLES, SETTINGS, File, Table
 from sash.pipeline.wording import key_in_toml, shown
 from sash.spark.settings import SECRET
@@ -39,6 +40,7 @@ def read_pipeline(path: str | Path) -> Pipeline:
     questions = questions_of(top, source)
     sink, quarantine = _sink(top)
     checkpoint, trigger = _stream(top)
+    state = state_of(top)
     spark = _spark(top)
     top.no_more()
     if source is None:
@@ -52,9 +54,11 @@ def read_pipeline(path: str | Path) -> Pipeline:
         quarantine=_place(file, sink, quarantine, "quarantine", "quarantine"),
         checkpoint=_place(file, sink, checkpoint, "_checkpoint", "checkpoint"),
         trigger=trigger,
+        state=state,
         spark=spark,
         lines=file.lines,
     )
+    check_state(pipeline, file)
     check_rows(pipeline, file)
     _check_messages(pipeline, file)
     file.done()
@@ -130,17 +134,7 @@ def _paths(table: Table, form: str | None) -> tuple[str, ...]:
         return ()
     needed = known is not None
     given = table.texts("path", example='path = "data/plugs"', needed=needed)
-    return tuple(absolute(table.file, each) for each in given or ())
-
-
-def absolute(file: File, path: str) -> str:
-    """Paths are told from the folder of the file, wherever it is run from."""
-    if not is_local(path) or path.startswith("file:"):
-        return path
-    given = Path(path)
-    with suppress(RuntimeError):  # of a user who is not known
-        given = given.expanduser()
-    return str((file.path.absolute().parent / given).resolve())
+    return tuple(absolute(table.file.path, each) for each in given or ())
 
 
 def _span(table: Table, key: str, example: str, least: int = 1, steps: bool = True) -> str | None:
@@ -270,7 +264,7 @@ def _sink(top: Table) -> tuple[Sink, str | None]:
     servers, topic = _kafka(table, form)
     found = Sink(
         format=form or "",
-        path=absolute(table.file, path) if path else None,
+        path=absolute(table.file.path, path) if path else None,
         mode=table.one_of("mode", MODES, "error"),
         servers=servers,
         topic=topic,
@@ -307,7 +301,7 @@ def _spark(top: Table) -> dict[str, str]:
 def _place(file: File, sink: Sink, given: str | None, inside: str, beside: str) -> str:
     """As it is said; or in the folder of the answers, if there is one; or beside the file."""
     if given is not None:
-        return absolute(file, given)
+        return absolute(file.path, given)
     if sink.path is not None and "{query}" not in sink.path:
         return f"{sink.path.rstrip('/')}/{inside}"
     return str(file.path.absolute().with_suffix(f".{beside}"))

@@ -18,6 +18,7 @@ from sash.spark.asking import Batch, wrong_with
 from sash.spark.connectors import JARS, kafka_connector
 from sash.spark.files import Files
 from sash.spark.kind import is_connect
+from sash.spark.stored_stream import wrong_in_store
 
 JAVA_OPTIONS = ("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions")
 HUGE = "DontCompileHugeMethods"
@@ -74,6 +75,8 @@ class Ran:
                 "checkpoint": pipeline.checkpoint,
                 "stopped": self.stopped,
             }
+            if pipeline.state is not None:
+                found["state"] = str(pipeline.state)
         return found
 
 
@@ -111,6 +114,8 @@ def run_batch(
     ran = Ran(pipeline)
     refuse_old_answers(pipeline)
     writer = Writer(pipeline, spark, quiet)
+    if pipeline.state is not None:
+        tell("[state] is for --stream: all rows at once need no store")
     if pipeline.sink.mode == "overwrite" and not is_connect(spark):
         _refuse_a_streams_answers(pipeline, spark)
         writer.clear(pipeline.quarantine)
@@ -171,11 +176,13 @@ def refused(pipeline: Pipeline, where: Path, sentence: str) -> PipelineError:
     return PipelineError([Problem(str(pipeline.file), line, sentence)])
 
 
-def check_columns(pipeline: Pipeline, rows: Frame) -> None:
+def check_columns(pipeline: Pipeline, rows: Frame, stream: bool = False) -> None:
     """What could not be checked before Spark had seen the source."""
     types = {f.name: f.dataType for f in rows.schema.fields if f.name != ASIDE}
     for question in pipeline.questions:
         sentence = wrong_with(types, pipeline.arguments(question))
+        if sentence is None and stream and pipeline.state is not None:
+            sentence = wrong_in_store(types, pipeline.arguments(question))
         if sentence is not None:
             said = reworded(sentence, question.window)
             where = ("queries", question.name)

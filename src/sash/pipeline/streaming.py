@@ -7,12 +7,12 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
 from sash.aggregators.duration import Time, length
-from sash.pipeline.definition import Pipeline
+from sash.pipeline.definition import Pipeline, Question
 from sash.pipeline.rows import ASIDE, Frame, by_reason, rows_of, set_aside
 from sash.pipeline.running import Ran, check_columns, old_answers, quietly, refused
 from sash.pipeline.sinks import OPEN, Writer
@@ -66,15 +66,30 @@ class StreamRun:
         if not self._has_begun():
             self._make_way()
         rows = rows_of(self.spark, pipeline.source, stream=True)
-        check_columns(pipeline, rows)
-        several = [pipeline.arguments(question) for question in pipeline.questions]
-        self.stream = Stream(rows, several, ASIDE)
+        check_columns(pipeline, rows, stream=True)
+        self._ask(rows, [pipeline.arguments(question) for question in pipeline.questions])
         self._same_questions()
+        with self._windows():
+            self._stream()
+        self.ran.seconds = time.monotonic() - began
+        return self.ran
+
+    def _ask(self, rows: Frame, several: list[dict[str, Any]]) -> None:
+        assert self.pipeline.state is None  # or it is for StoredStreamRun
+        self.stream: Any = Stream(rows, several, ASIDE)
+
+    def _windows(self) -> AbstractContextManager[None]:
+        """What is open while the stream runs; Spark's state needs nothing."""
+        return nullcontext()
+
+    def _stream(self) -> None:
+        pipeline = self.pipeline
         writer = self.stream.answers.writeStream.foreachBatch(self._micro_batch)
         writer = writer.queryName(pipeline.name).outputMode(self.stream.mode)
         writer = writer.option("checkpointLocation", pipeline.checkpoint)
         query = triggered(writer, pipeline, self.until_idle).start()
-        self.writer = replace(self.writer, stream=str(query.id)[:8])
+        self.id = str(query.id)
+        self.writer = replace(self.writer, stream=self.id[:8])
         self.named.set()
         try:
             with _without_word_of_stops():
@@ -84,8 +99,6 @@ class StreamRun:
                 query.stop()
         if self.until_idle and not self.ran.stopped and not self.leave_open:
             self._write_open()
-        self.ran.seconds = time.monotonic() - began
-        return self.ran
 
     def _has_begun(self) -> bool:
         """Whether the checkpoint has micro-batches."""
@@ -121,6 +134,16 @@ class StreamRun:
                 f"the checkpoint in {folder.folder} is of the queries {', '.join(before)}, in this "
                 f"order, and the file has {', '.join(names)}: {new}.",
             )
+        in_store, was = (not next(iter(each.values()))["shards"] for each in (asked, before))
+        if in_store != was:
+            kept_in, now = ("a store", "Spark's state") if was else ("Spark's state", "a store")
+            raise refused(
+                self.pipeline,
+                ("state",) if in_store else ("queries",),
+                f"the checkpoint in {folder.folder} is of windows in {kept_in}, and they are to be "
+                f"in {now}: begin with a new checkpoint, or {'leave' if in_store else 'write'} "
+                f"[state]{' out' if in_store else ''}.",
+            )
         for k, name in enumerate(names):
             found = self.stream.difference(k, before[name])
             if found is not None:
@@ -138,16 +161,22 @@ class StreamRun:
         shared = shared.persist()
         try:
             self._forget_open()
-            for k, question in enumerate(self.pipeline.questions):
-                answers = self.stream.answers_to(shared, k)
-                count = self.writer.micro_batch(question, answers, batch)
-                self.ran.answers[question.name] = self.ran.answers.get(question.name, 0) + count
+            self._answer(shared, batch)
             self._quarantine(set_aside(self.stream.set_aside(shared), "aside"), batch)
         except Exception as error:
             self.failure = error
             raise
         finally:
             shared.unpersist()
+
+    def _answer(self, shared: Frame, batch: int) -> None:
+        for k, question in enumerate(self.pipeline.questions):
+            self._write(question, self.stream.answers_to(shared, k), batch)
+
+    def _write(self, question: Question, answers: Frame, batch: int) -> int:
+        count = self.writer.micro_batch(question, answers, batch)
+        self.ran.answers[question.name] = self.ran.answers.get(question.name, 0) + count
+        return count
 
     def _quarantine(self, told: Frame, batch: int) -> None:
         reasons = by_reason(told)
@@ -183,6 +212,9 @@ class StreamRun:
         if self.pipeline.sink.format == "kafka" or (not self.ran.batches and not self._has_begun()):
             return  # what was sent cannot be taken back
         self.tell("answering what is open")
+        self._answer_open()
+
+    def _answer_open(self) -> None:
         shared = self.stream.open_answers(self.pipeline.checkpoint)
         if shared is None:
             return

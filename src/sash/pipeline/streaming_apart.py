@@ -55,6 +55,13 @@ class StreamsApart:
                 'sink: mode = "overwrite" cannot be had from a stream by Spark Connect: remove the '
                 'old answers yourself, and write mode = "append".',
             )
+        if pipeline.state is not None:
+            raise refused(
+                pipeline,
+                ("state",),
+                "state: by Spark Connect a stream cannot keep its windows in a store: leave "
+                "[state] out, or run without Connect.",
+            )
         self.tell("each query is a stream of its own; windows still open are not answered")
         rows = rows_of(self.spark, pipeline.source, stream=True)
         check_columns(pipeline, rows)

@@ -7,13 +7,14 @@ import tomllib
 from typing import Any
 
 from sash.pipeline.lines import Statement, statements
-from sash.pipeline.wording import shown
+from sash.pipeline.wording import ADDRESS, shown
 
 PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 FIRST_NAME = re.compile(r"[ \t]*([\w.-]+)[ \t]*=[ \t]*")
 LAST_NAME = re.compile(r"([\w-]+)[ \t]*=[ \t]*(?=[^=]*$)")
 VALUE = re.compile(r"[^\s,\]}#]*")
 NOT_CLOSED = "the text is not closed: write its quotes at its end, too"
+IN_QUOTES = 'text stands in quotes: write it as in store = "redis://localhost:6379/0"'
 HINTS = {
     "Expected '=' after a key": 'a setting is written as name = value, as in format = "csv"',
     "Illegal character '\\n'": NOT_CLOSED,
@@ -51,8 +52,10 @@ def _complaint(text: str, message: str) -> tuple[int, str]:
     lines = text.split("\n")
     line, column = int((place and place[1]) or 0), int((place and place[2]) or 0)
     line = line or len(text.rstrip("\n").split("\n"))
-    why = _of_value(lines[line - 1], column, told) or next(
-        (hint for sign, hint in HINTS.items() if sign in told), told[:1].lower() + told[1:]
+    quotable = not ADDRESS.search(lines[line - 1])  # there may be a password in it
+    why = (_of_value(lines[line - 1], column, told) if quotable else None) or next(
+        (hint for sign, hint in HINTS.items() if sign in told),
+        told[:1].lower() + told[1:] if quotable else IN_QUOTES,
     )
     every = list(statements(text))
     within = next((each for each in every if each.first <= line <= each.last), None)

@@ -31,6 +31,7 @@ SETTINGS = {
     "queries": ("window", "key", "emit", "min_size", "columns", "algorithm"),
     "sink": ("format", "path", "servers", "topic", "mode", "quarantine", "options"),
     "stream": ("checkpoint", "trigger"),
+    "state": ("store",),
 }
 """What may be said in each table; in that of a query there are aggregates besides."""
 
@@ -40,6 +41,7 @@ EXAMPLES = {
     'highest = { op = "Max", of = "load" }',
     "sink": '[sink] with format = "parquet" and path = "out/plugs"',
     "stream": '[stream] with checkpoint = "out/checkpoint"',
+    "state": '[state] with store = "rocksdb:state/plugs"',
     "spark": '[spark] with "spark.driver.memory" = "4g"',
 }
 

@@ -11,6 +11,8 @@ from sash.operators.base import Operator
 from sash.windows.definitions import Definition
 
 MOST_SHOWN = 60
+ADDRESS = re.compile(r'\b((?:redis|valkey)s?://).*?("?]?)$', re.DOTALL)
+"""Of a server, with what may be a password in it."""
 NAMES = {"by": "key", "order_by": "time"}
 """Arguments whose settings are called otherwise."""
 SETTING = re.compile(r"\b(by|order_by|lateness|idle|emit|columns|algorithm|closed|every|offset)=")
@@ -61,12 +63,16 @@ def key_in_toml(key: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value within a sentence."""
+    """A value within a sentence.
+
+    >>> shown("redis://me:secret@host/0"), shown(3)
+    ('"redis://…"', '3')
+    """
     if isinstance(value, Mapping) and value:
         return "a table"
     if isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
         return "a list of tables"
-    text = in_toml(value)
+    text = ADDRESS.sub(r"\1…\2", in_toml(value))
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 

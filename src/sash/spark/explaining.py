@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from sash.aggregators.choose import choose, need_of
+from sash.aggregators.columns import column
 from sash.operators.base import Operator
 from sash.spark.clocks import UNITS, OrderClock
 from sash.spark.frames import planned
@@ -100,16 +102,7 @@ def explained_stream(asked: StreamQuery) -> Iterator[tuple[str, str]]:
     """What is said on each topic, of a stream."""
     query = asked.query
     yield from _asked(query) if not asked.names else _asked_of_several(asked)
-    if query.lateness is None:
-        late = "none may be: rows of a key come in order, and are answered at once"
-    else:
-        late = (
-            f"up to {query.lateness} behind the newest time of the stream; rows wait until then, "
-            f"and what comes later is dropped and counted"
-        )
-        if query.early:
-            late += "; answers come before that, and again when they change"
-    yield "late rows", late
+    yield "late rows", _late(query)
     many = f"{len(asked.shards)} shards" if asked.shards else "a shard for each shuffle partition"
     shards = f"in {many}, by the hash of {', '.join(query.by)}"
     if not query.by:
@@ -135,6 +128,35 @@ def explained_stream(asked: StreamQuery) -> Iterator[tuple[str, str]]:
     )
 
 
+def explained_stored(asked: StreamQuery, algorithm: str, store: str) -> Iterator[tuple[str, str]]:
+    """The same of a stream whose window is in a store. store: what it is called."""
+    query = asked.query
+    how = "as you said" if query.algorithm != "auto" else "which can keep its partials in a store"
+    said = {"algorithm": f"{algorithm}, {how}"}
+    yield from ((title, said.get(title, text)) for title, text in _asked(query))
+    yield "late rows", _late(query)
+    sent = ", ".join(asked.sent)
+    yield "rows", f"those of a micro-batch come to the driver, all at once, and are sorted: {sent}"
+    yield (
+        "state",
+        f"in {store}: the window, the rows that wait, and which micro-batch was the last, together "
+        f"after each one; Spark's checkpoint has only where the source was read up to",
+    )
+
+
+def _late(query: Query) -> str:
+    if query.lateness is None:
+        whose = "rows of a key" if query.by else "rows"
+        return f"none may be: {whose} come in order, and are answered at once"
+    late = (
+        f"up to {query.lateness} behind the newest time of the stream; rows wait until then, "
+        f"and what comes later is dropped and counted"
+    )
+    if query.early:
+        late += "; answers come before that, and again when they change"
+    return late
+
+
 def _asked(query: Query) -> Iterator[tuple[str, str]]:
     per = f"for each {' and '.join(query.by)}" if query.by else "over all rows"
     order = ", ".join(query.order_by)
@@ -153,12 +175,12 @@ def _asked_of_several(asked: StreamQuery) -> Iterator[tuple[str, str]]:
 
 
 def _algorithm(query: Query) -> str:
+    schema = query.schema_read
     types = [
-        [query.schema_read.field(c).type for c in leaf.columns] for leaf in query.operator.leaves
+        [column(pa.array([], schema.field(name).type)).dtype for name in leaf.columns]
+        for leaf in query.operator.leaves
     ]
-    compiled = query.operator.bind_leaves(
-        [[t.to_pandas_dtype() for t in each] for each in types]
-    ).fixed_width
+    compiled = query.operator.bind_leaves(types).fixed_width
     how = "compiled once in each worker, or read from the cache on its disk"
     if not compiled:
         how = "in plain Python, as its partials are objects"
