@@ -22,6 +22,7 @@ LONG = (
     "test_streams.py::test_early[rows]",
     "test_streams.py::test_slices[window0]",  # as test_several.py does, too
     "test_demo.py::test_the_whole_way",
+    "test_pipeline_store.py::test_stopped_and_with_another_checkpoint",
     "test_drawn.py::test_drawn",
     "test_parts.py::test_found_without_asking[last(3, every='4i')]",
     "test_against_spark.py::test_windows_of_time[America/New_York-timestamp]",
