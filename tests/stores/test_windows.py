@@ -49,8 +49,19 @@ def run(algorithm: str, case: Case, place: Callable[[], Place], share: int) -> N
     )
 
 
-@pytest.mark.parametrize("algorithm", STORABLE)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+PAIRS = [
+    pytest.param(
+        algorithm,
+        case,
+        id=f"{algorithm}-{case.name}",
+        marks=() if algorithm == "amta" or case in SOME else pytest.mark.full,
+    )
+    for algorithm in STORABLE
+    for case in CASES
+]
+
+
+@pytest.mark.parametrize(("algorithm", "case"), PAIRS)
 def test_any_interleaving(algorithm: str, case: Case) -> None:
     chance = random.Random(0)
     run(algorithm, case, lambda: Place(Memory(), block=chance.choice(BLOCKS)), 6)
