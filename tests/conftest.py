@@ -22,6 +22,12 @@ LONG = (
     "test_streams.py::test_early[rows]",
     "test_streams.py::test_slices[window0]",  # as test_several.py does, too
     "test_demo.py::test_the_whole_way",
+    "test_pipeline.py::test_from_kafka_to_kafka",
+    "test_streams.py::test_early[a grid]",
+    "test_against_spark.py::test_windows_of_time[America/New_York-timestamp_ntz]",
+    "test_parts.py::test_found_without_asking[delta('d', 5)]",
+    "test_slices.py::test_the_same_answers_step_by_step[a grid-12-False]",
+    "test_shard.py::test_stops[rows, open-0-numbers]",
     "test_pipeline_store.py::test_stopped_and_with_another_checkpoint",
     "test_pipeline_store.py::test_the_same_answers_as_of_sparks_state",
     "test_several.py::test_a_stream_answers_as_a_batch_does[slices]",
