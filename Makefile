@@ -12,7 +12,7 @@ INSTALL := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/pyth
 LOCKED := $(INSTALL) --require-hashes --constraint requirements.lock --requirement pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-full demo tour docs bench-core bench-algorithms bench-pba bench-windows bench-plans bench-stores bench-spark \
+.PHONY: help setup test test-full demo figures tour docs bench-core bench-algorithms bench-pba bench-windows bench-plans bench-stores bench-spark \
     bench-spark-memory bench-stream soak-stream fixtures lock clean
 
 help: ## show this list
@@ -33,13 +33,16 @@ test-full: setup ## every algorithm compiled for every operator, Spark Connect (
 demo: setup ## smart plugs, from readings to answers, in batch and as a stream (3 minutes)
 	$(BIN)/sash demo
 
+figures: setup ## run the papers' experiments, draw them, judge their claims: docs/evaluation.md (an hour)
+	$(BIN)/sash figures --out docs
+
 tour: setup ## a short tour of arrays and windows
 	$(BIN)/python examples/tour.py
 
 docs: setup ## write the generated pages of docs anew
 	$(BIN)/python docs/generate.py
 
-bench-core: $(VENV)/.synced-bench ## time the algorithms against other libraries
+bench-core: setup ## time the algorithms against other libraries
 	$(BIN)/python benchmarks/core.py
 
 bench-algorithms: setup ## time every algorithm: slides, waits, bulk evictions, ranges
@@ -73,7 +76,7 @@ fixtures: setup ## ask a local Spark (Java 17 or newer) for tests/fixtures anew
 	$(BIN)/python tests/fixtures/spark_windows.py
 
 lock: $(BIN)/uv ## update requirements.lock after pyproject.toml changed (UPGRADE=1: all)
-	$(BIN)/uv pip compile --quiet pyproject.toml --all-extras --group dev --group bench \
+	$(BIN)/uv pip compile --quiet pyproject.toml --all-extras --group dev \
 	    --universal --generate-hashes --custom-compile-command "make lock" \
 	    $(if $(UPGRADE),--upgrade) --output-file requirements.lock
 
@@ -86,10 +89,7 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
 $(VENV)/.synced: pyproject.toml requirements.lock | $(BIN)/uv
-	$(LOCKED) --extra sketches --extra spark --extra connect --extra stores --extra plots --group dev
+	$(LOCKED) --extra sketches --extra spark --extra connect --extra stores --extra figures --group dev
 	$(INSTALL) --no-deps --editable .
 	@touch $@
 
-$(VENV)/.synced-bench: $(VENV)/.synced
-	$(LOCKED) --group bench
-	@touch $@

@@ -1,0 +1,1 @@
+"""The papers' evaluations on this implementation: measured, drawn, and each claim judged."""

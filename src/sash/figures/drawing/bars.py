@@ -1,0 +1,65 @@
+"""Bars side by side: one group for each panel, one bar for each series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sash.figures.drawing.drawn import NothingToDrawError, blank, legend, told
+from sash.figures.drawing.lines import SHOWN
+from sash.figures.drawing.palette import FAINT, INK, looks
+from sash.figures.results import Results
+
+
+def bars(
+    results: Results,
+    *,
+    metric: str,
+    y: str,
+    x: str = "",
+    show: str = "",
+    y_scale: str = "linear",
+    panels: Sequence[str] = (),
+    series: Sequence[str] = (),
+    **_: Any,
+) -> Any:
+    """Each x of a panel is a group of bars; medians, with the span of all rounds as a whisker."""
+    shown = list(panels) or results.panels(metric)
+    names = list(series) or results.series(metric)
+    styles = looks(names)
+    figure, all_axes = blank(shown)
+    handles: dict[str, Any] = {}
+    for axes, panel in zip(all_axes, shown, strict=True):
+        places = sorted({at for name in names for at in results.curve(metric, name, panel).xs})
+        width = 0.8 / max(len(names), 1)
+        for k, name in enumerate(names):
+            curve = results.curve(metric, name, panel)
+            spread = results.spread(metric, name, panel)
+            ys = [SHOWN[show](value) for value in curve.values]
+            ends = [[SHOWN[show](each) for each in spread[at]] for at in curve.xs]
+            whiskers = [[y - min(e) for y, e in zip(ys, ends, strict=True)]]
+            whiskers.append([max(e) - y for y, e in zip(ys, ends, strict=True)])
+            if not ys:
+                continue
+            at = [places.index(each) + (k - (len(names) - 1) / 2) * width for each in curve.xs]
+            drawn = axes.bar(
+                at,
+                ys,
+                width * 0.92,
+                yerr=whiskers,
+                color=styles[name]["color"],
+                ecolor=INK,
+                error_kw={"elinewidth": 0.7},
+                hatch={"-": "", "--": "//", ":": "..", "-.": "xx"}[styles[name]["linestyle"]],
+                edgecolor=FAINT,
+                linewidth=0.5,
+            )
+            handles.setdefault(name, drawn)
+        axes.set_xticks(range(len(places)), [told(each) for each in places])
+        axes.set_yscale(y_scale)
+        axes.set_xlabel(x, fontsize=8, color=INK)
+        axes.set_ylabel(y, fontsize=8, color=INK)
+    if not handles:
+        raise NothingToDrawError(f"{metric!r} was not measured.")
+    legend(figure, list(handles.values()), list(handles))
+    return figure

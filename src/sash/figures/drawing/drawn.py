@@ -1,0 +1,92 @@
+"""What a drawing comes to: a picture, or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from sash.figures.drawing.palette import FAINT, INK
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as text; all but the first column are aligned right."""
+
+    header: list[str]
+    rows: list[list[str]]
+
+
+Drawn = Figure | Table
+
+
+class NothingToDrawError(Exception):
+    """A figure or table would be empty."""
+
+
+def told(number: float, digits: int = 3) -> str:
+    """A number for people: so many digits, thousands apart."""
+    if number != number or number in (float("inf"), float("-inf")):
+        return "–"
+    text = f"{number:,.{digits}g}"
+    return f"{number:,.0f}" if "e" in text or abs(number) >= 1000 else text
+
+
+def blank(panels: Sequence[str], height: float = 3.1, width: float = 4.4) -> tuple[Any, list[Axes]]:
+    """A figure with an axes for each panel, side by side; at most three in a row."""
+    across = min(len(panels), 3)
+    down = -(-len(panels) // across)
+    wide = max(across * width, 6.4)
+    figure = Figure(figsize=(wide, down * height + 0.5), layout="constrained")
+    FigureCanvasAgg(figure)
+    all_axes = [figure.add_subplot(down, across, 1 + k) for k in range(len(panels))]
+    for axes, panel in zip(all_axes, panels, strict=True):
+        axes.set_facecolor("none")
+        axes.tick_params(colors=INK, labelsize=8)
+        for side, spine in axes.spines.items():
+            spine.set_color(INK)
+            spine.set_visible(side in ("left", "bottom"))
+        axes.grid(axis="y", color=FAINT, linewidth=0.8)
+        if len(panels) > 1:
+            axes.set_title(panel, loc="left", fontsize=9, color=INK)
+    return figure, all_axes
+
+
+def scale(axes: Axes, x: str, y: str) -> None:
+    """`linear`, `log`, or `log2` with ticks as 1, 16, 256, 4K, …"""
+    for kind, axis, setter in ((x, axes.xaxis, axes.set_xscale), (y, axes.yaxis, axes.set_yscale)):
+        if kind == "log2":
+            setter("log", base=2)
+            axis.set_major_locator(LogLocator(base=2, numticks=9))
+            axis.set_minor_locator(NullLocator())
+            axis.set_major_formatter(FuncFormatter(lambda value, _: binary(value)))
+        else:
+            setter(kind)
+    if y == "linear":
+        axes.set_ylim(bottom=0)
+
+
+def binary(value: float) -> str:
+    """16384 as 16K."""
+    for power, letter in ((30, "G"), (20, "M"), (10, "K")):
+        if value >= 1 << power and value % (1 << power) == 0:
+            return f"{value / (1 << power):g}{letter}"
+    return f"{value:g}"
+
+
+def legend(figure: Figure, handles: list[Any], labels: list[str]) -> None:
+    """Below all panels."""
+    figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=min(len(labels), 5 if figure.get_figwidth() < 9 else 7),
+        frameon=False,
+        fontsize=8,
+        labelcolor=INK,
+    )

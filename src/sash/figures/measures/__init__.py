@@ -1,0 +1,1 @@
+"""How each experiment is measured: one file for each kind of measurement."""
