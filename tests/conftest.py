@@ -90,6 +90,21 @@ LONG = (
     "test_policy_compiled.py::test_any_batches[log_mta-all must leave]",
     "test_pool.py::test_any_batches_with_nulls[Sum()]",
     "test_user_operators.py::TestNames::test_members_whose_names_begin_alike",
+    # Beside which `sash figures --quick` runs in every test run.
+    "test_against_spark.py::test_windows_of_time[Asia/Kolkata-timestamp]",
+    "test_slices.py::test_the_same_answers_step_by_step[a grid-0-False]",
+    "test_like_spark.py::test_in_chunks[nan-1]",
+    "test_like_spark.py::test_in_chunks[nulls-7]",
+    "test_like_spark.py::test_in_chunks[long_before_1970-7]",
+    "test_rolling.py::test_every_operator_over_the_last_rows[MomentSketch",
+    "test_rolling.py::test_every_operator_over_the_last_rows[Skewness()]",
+    "test_pool_content.py::test_damage_is_refused_or_does_no_harm[daba]",
+    "test_shard.py::test_stops[rows-0-numbers]",
+    "test_shard.py::test_stops[rows, open-None-numbers]",
+    "test_compiled.py::test_slide[daba_lite-Kurtosis(bias=False)]",
+    "test_compiled.py::test_slide[fiba-Affine()]",
+    "test_compiled.py::test_slide[pba-Affine()]",
+    "test_answer_types.py::test_in_bulk[Kurtosis(bias=False)]",
 )
 """Tests that are left to the full run by their length alone."""
 

@@ -9,6 +9,7 @@ import typer
 import sash
 from sash.cli.demo import demo
 from sash.cli.explain import explain
+from sash.cli.figures import figures
 from sash.cli.lists import algorithms, operators
 from sash.cli.run import check, run
 from sash.cli.state import state
@@ -20,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-for command in (run, check, explain, demo, algorithms, operators, state):
+for command in (run, check, explain, demo, figures, algorithms, operators, state):
     app.command()(command)
 
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import sash
 from sash.aggregators import columns
 from sash.aggregators.columns import Leaf
-from sash.workloads import manufacturing
+from sash.figures.data import Array, values_of
 
-Array = npt.NDArray[Any]
+__all__ = ["ASKED", "Array", "Asked", "values_of"]
 
 
 @dataclass(frozen=True)
@@ -55,21 +54,3 @@ ASKED = {
     "MomentSketch": Asked(ops.MomentSketch(), "float64"),
 }
 """Of those without <Double>, integers where the answer is one of the values, or a sum of them."""
-
-
-def debs_2012(rows: int) -> Array:
-    """Readings of manufacturing equipment, 100 a second."""
-    return manufacturing.energy(rows)
-
-
-def uniform(rows: int) -> Array:
-    """Any value as likely as any other."""
-    return np.random.default_rng(0).integers(1, 1 << 20, rows)
-
-
-WORKLOADS = {"debs2012": debs_2012, "uniform": uniform}
-
-
-def values_of(workload: str, rows: int) -> Array:
-    """So many values; the first of more are the same."""
-    return WORKLOADS[workload](rows)

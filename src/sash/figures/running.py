@@ -12,7 +12,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -20,8 +20,8 @@ from typing import Any
 
 from sash.figures import results
 from sash.figures.cases import Row, measured
-from sash.figures.measures.registry import MEASURES
-from sash.figures.spec import Spec, specs
+from sash.figures.measures.registry import measure_named
+from sash.figures.spec import Spec
 
 TAIL = 15
 
@@ -41,21 +41,20 @@ Told = Callable[[Spec, int, int], None]
 
 
 def run(
-    names: list[str], scale: str, folder: Path, facts: dict[str, str], told: Told
+    experiments: Sequence[Spec], scale: str, folder: Path, facts: dict[str, str], told: Told
 ) -> list[Outcome]:
     """Measure these experiments; those that end well are in the folder at once, as CSV."""
     found = []
-    for name in names:
-        spec = specs()[name]
-        log = folder / "logs" / f"{name}.log"
+    for spec in experiments:
+        log = folder / "logs" / f"{spec.name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         outcome = _apart(spec, scale, log, told)
         if not outcome.failure and not outcome.rows:
             outcome.failure = "it has measured nothing."
         if not outcome.failure:
-            known = {**facts, "experiment": name, "scale": scale}
+            known = {**facts, "experiment": spec.name, "scale": scale}
             known["seconds"] = f"{outcome.seconds:.0f}"
-            results.write(folder / f"{name}.csv", outcome.rows, known)
+            results.write(folder / f"{spec.name}.csv", outcome.rows, known)
             log.unlink(missing_ok=True)
         found.append(outcome)
     logs = folder / "logs"
@@ -68,7 +67,7 @@ def _apart(spec: Spec, scale: str, log: Path, told: Told) -> Outcome:
     """Measure one experiment in another process."""
     context = _context()
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_measure, args=(spec.name, scale, str(log), there))
+    process = context.Process(target=_measure, args=(spec, scale, str(log), there))
     outcome = Outcome(spec)
     start = time.monotonic()
     told(spec, 0, 1)
@@ -109,12 +108,11 @@ def _context() -> Any:
     return context
 
 
-def _measure(name: str, scale: str, log: str, told: Connection) -> None:
+def _measure(spec: Spec, scale: str, log: str, told: Connection) -> None:
     """What the other process does."""
     _into_log(log)
     try:
-        spec = specs()[name]
-        groups = MEASURES[spec.measure](**spec.settings[scale])
+        groups = measure_named(spec.measure)(**spec.settings[scale])
         for done, group in enumerate(groups, 1):
             rows = list(measured(group, spec.rounds[scale]))
             told.send(("rows", done, len(groups), rows))

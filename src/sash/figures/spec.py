@@ -86,6 +86,8 @@ def spec_of(name: str, told: dict[str, Any]) -> Spec:
 
 def _spread(value: Any) -> Any:
     """`"2^3 .. 2^6"` as 8, 16, 32, 64; with `by 2^2` every other one."""
+    if isinstance(value, dict):
+        return {key: _spread(each) for key, each in value.items()}
     found = SPAN.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return value

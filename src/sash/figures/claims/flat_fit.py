@@ -29,14 +29,14 @@ def _(found: Found) -> Verdict:
     return at_least(best, 17, f"up to {told(best)} x")
 
 
-@claim("Table 1", "3 ⊕ a slide with one query, however long the window")
+@claim("Table 1, Figure 8", "3 ⊕ a slide with one query, however long the window")
 def _(found: Found) -> Verdict:
     counted = found["flat_fit_calls"].curve("⊕ a slide", "flat_fit", "one query")
     most = told(counted.greatest)
     return along(counted, lambda n, calls: calls <= 3, f"at most {most} ⊕ a slide")
 
 
-@claim("Table 1", "n - 1 ⊕ a slide with a query for every range")
+@claim("Table 1, Figure 10", "n - 1 ⊕ a slide with a query for every range")
 def _(found: Found) -> Verdict:
     counted = found["flat_fit_calls"].curve("⊕ a slide", "flat_fit", "all queries")
     said = f"{told(counted.last)} ⊕ at n = {told(counted.xs[-1])}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sash.figures.drawing.drawn import NothingToDrawError, blank, legend, told
+from sash.figures.drawing.drawn import NothingToDrawError, blank, legend, panels_of, told
 from sash.figures.drawing.lines import SHOWN
 from sash.figures.drawing.palette import FAINT, INK, looks
 from sash.figures.results import Results
@@ -24,7 +24,7 @@ def bars(
     **_: Any,
 ) -> Any:
     """Each x of a panel is a group of bars; medians, with the span of all rounds as a whisker."""
-    shown = list(panels) or results.panels(metric)
+    shown = panels_of(results, metric, panels)
     names = list(series) or results.series(metric)
     styles = looks(names)
     figure, all_axes = blank(shown)

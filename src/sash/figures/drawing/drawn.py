@@ -12,14 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from sash.figures.drawing.palette import FAINT, INK
+from sash.figures.results import Results
 
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as text; all but the first column are aligned right."""
+    """Cells as text; all but the first column are aligned right, unless they are words."""
 
     header: list[str]
     rows: list[list[str]]
+    words: bool = False
 
 
 Drawn = Figure | Table
@@ -35,6 +37,14 @@ def told(number: float, digits: int = 3) -> str:
         return "–"
     text = f"{number:,.{digits}g}"
     return f"{number:,.0f}" if "e" in text or abs(number) >= 1000 else text
+
+
+def panels_of(results: Results, metric: str, panels: Sequence[str]) -> list[str]:
+    """The panels to draw: those that are named, or all that have this metric."""
+    found = list(panels) or results.panels(metric)
+    if not found or not results.panels(metric):
+        raise NothingToDrawError(f"{metric!r} was not measured.")
+    return found
 
 
 def blank(panels: Sequence[str], height: float = 3.1, width: float = 4.4) -> tuple[Any, list[Axes]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.figures.drawing.drawn import NothingToDrawError, blank, legend, scale
+from sash.figures.drawing.drawn import NothingToDrawError, blank, legend, panels_of, scale
 from sash.figures.drawing.palette import INK, looks
 from sash.figures.drawing.theory import NUMBER, THEORIES
 from sash.figures.results import Results
@@ -47,7 +47,7 @@ def lines(
     line through all points over a logarithmic axis; merged: all panels in one, their names before
     those of the series; from_x, upto_x: only what was measured there.
     """
-    shown = list(panels) or results.panels(metric)
+    shown = panels_of(results, metric, panels)
     names = list(series) or results.series(metric)
     labels = [f"{p}, {s}" for p in shown for s in names] if merged else names
     styles = looks(labels)
@@ -100,7 +100,7 @@ def ratio(
     **_: Any,
 ) -> Any:
     """One series over another, or over several, round by round."""
-    shown = list(panels) or results.panels(metric)
+    shown = panels_of(results, metric, panels)
     others = [below] if isinstance(below, str) else list(below)
     figure, all_axes = blank(shown)
     styles = looks(others)

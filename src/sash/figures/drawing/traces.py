@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sash.figures.drawing.drawn import NothingToDrawError, blank, legend, scale
+from sash.figures.drawing.drawn import NothingToDrawError, blank, legend, panels_of, scale
 from sash.figures.drawing.lines import SHOWN
 from sash.figures.drawing.palette import INK, looks
 from sash.figures.results import Results
@@ -23,7 +23,7 @@ def trace(
     **_: Any,
 ) -> Any:
     """A dot for the longest slide of each bin of slides."""
-    shown = list(panels) or results.panels(metric)
+    shown = panels_of(results, metric, panels)
     names = results.series(metric)
     styles = looks(names)
     figure, all_axes = blank(shown)

@@ -43,10 +43,9 @@ def resident() -> int:
 
 
 def give_back_what_is_freed() -> None:
-    """Have larger arrays leave the process when they are freed, whatever was freed before."""
-    threshold = -3  # M_MMAP_THRESHOLD, of glibc
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").mallopt(threshold, 1 << 16)
+    """What was freed leaves the process, so that the next array adds to what it holds."""
+    with suppress(OSError, AttributeError):  # glibc's
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def in_new_process(target: Any, *given: Any) -> Iterator[Any]:
@@ -75,12 +74,13 @@ def _grown(algorithm: str, operator: str, sizes: Sequence[int]) -> list[Point]:
 
 def _fill(told: Connection, algorithm: str, operator: str, sizes: list[int]) -> None:
     """Rows come in blocks of the same few: only the window itself grows."""
-    give_back_what_is_freed()
     asked = ASKED[operator]
     for size in [1, *sizes]:  # the first one compiles
         block = min(size, BLOCK)
         job = Job(named(algorithm), asked.operator, asked.leaves(values_of("uniform", block)))
         out, _ = job.outputs(block)
+        job.slide(job.rings(1), job.new_state(), block, 1, out)  # whose memory is not the window's
+        give_back_what_is_freed()
         before = resident()
         rings, state = job.rings(size), job.new_state()
         for _ in range(2 * size // block):

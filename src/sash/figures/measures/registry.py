@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 from sash.figures.cases import Group
 from sash.figures.measures.calls import calls
@@ -19,3 +20,12 @@ MEASURES: dict[str, Measure] = {
     "calls": calls,
     "memory": memory,
 }
+
+
+def measure_named(name: str) -> Measure:
+    """A kind of measurement: ours, or `module:function` of an experiment of one's own."""
+    module, found, function = name.partition(":")
+    if found:
+        own: Measure = getattr(import_module(module), function)
+        return own
+    return MEASURES[name]

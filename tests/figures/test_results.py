@@ -1,0 +1,71 @@
+"""Results as files: what is written is read again; medians and ratios are those of rounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sash.figures import results
+from sash.figures.cases import Row
+from sash.figures.results import Curve, Results
+
+ROWS = [
+    Row("Max", "daba", 8, "ns", 0, 4.0),
+    Row("Max", "aba", 8, "ns", 0, 2.0),
+    Row("Max", "aba", 8, "ns", 1, 30.0),
+    Row("Max", "daba", 8, "ns", 1, 60.0),
+    Row("Max", "daba", 8, "ns", 2, 5.0),
+    Row("Max", "aba", 8, "ns", 2, 2.0),
+    Row("Max", "aba", 1, "ns", 0, 7.0),
+    Row("Sum, of all", "aba", 1, "⊕", 0, 0.125),
+]
+
+
+def test_written_and_read(tmp_path: Path) -> None:
+    path = tmp_path / "some" / "one.csv"
+    results.write(path, ROWS, {"processor": "a\nb", "scale": "quick"})
+    found = results.read(path)
+    assert found.facts == {"processor": "a b", "scale": "quick"}
+    assert found.scale == "quick"
+    assert found.rounds == Results(ROWS, {}).rounds
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("panel,series,x,metric,round,value\nMax,aba,8,ns,0\n", 2),
+        ("panel,series,x,metric,round,value\nMax,aba,8,ns,0,fast\n", 2),
+        ("# scale: quick\nseries,x\n", 2),
+        ("", 1),
+    ],
+)
+def test_what_is_no_file_of_results(tmp_path: Path, text: str, line: int) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"one.csv: line {line} "):
+        results.read(path)
+
+
+def test_medians_and_spread() -> None:
+    found = Results(ROWS, {})
+    assert found.panels() == ["Max", "Sum, of all"]
+    assert found.series("ns") == ["daba", "aba"]
+    assert found.curve("ns", "aba", "Max") == Curve({1: 7.0, 8: 2.0})
+    assert found.spread("ns", "aba", "Max") == {1: (7.0, 7.0), 8: (2.0, 30.0)}
+    assert not found.curve("ns", "pba", "Max")
+    assert found.value("ns", "daba", "Max", 8) == 5.0
+
+
+def test_ratios_are_of_the_same_round() -> None:
+    """Round 1 was slow for both: 4/2, 60/30, 5/2, and not 5/2 of the medians' kind."""
+    found = Results(ROWS, {})
+    assert found.ratio("ns", "daba", "aba", "Max") == Curve({8: 2.0})
+    assert not found.ratio("ns", "daba", "pba", "Max")
+
+
+def test_curves() -> None:
+    curve = Curve({1: 4.0, 2: 2.0, 4: 3.0})
+    assert (curve.greatest, curve.least, curve.mean, curve.last) == (4.0, 2.0, 3.0, 3.0)
+    assert curve.where(lambda x: x > 1) == Curve({2: 2.0, 4: 3.0})

@@ -1,0 +1,49 @@
+"""An experiment that fails says so, and takes no other along, however it ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sash.figures import results
+from sash.figures.running import run
+from sash.figures.spec import Spec, spec_of
+
+
+def spec(name: str, **settings: Any) -> Spec:
+    draw = {"label": "Figure 1", "title": "–", "kind": "lines"}
+    told = {
+        "paper": "rivals",
+        "title": name,
+        "about": "–",
+        "measure": f"figures.own_measures:{name}",
+        "settings": settings,
+        "quick": {"takes": 1},
+        "full": {"takes": 1},
+        "draw": [draw],
+    }
+    return spec_of(name, told)
+
+
+def test_one_that_fails_takes_no_other_along(tmp_path: Path) -> None:
+    names = [spec("fine", size=2), spec("failing"), spec("killed"), spec("nothing")]
+    told: list[tuple[str, int, int]] = []
+    outcomes = run(
+        [*names, spec("fine", size=3)],
+        "quick",
+        tmp_path,
+        {"processor": "any"},
+        lambda spec, done, groups: told.append((spec.name, done, groups)),
+    )
+    fine, failing, killed, nothing, again = outcomes
+    assert not fine.failure and len(fine.rows) == 4
+    assert "ZeroDivisionError: of all things" in failing.failure
+    assert "exit code -9" in killed.failure
+    assert "measured nothing" in nothing.failure
+    assert not again.failure and len(again.rows) == 6
+    assert [path.name for path in sorted(tmp_path.glob("*.csv"))] == ["fine.csv"]
+    found = results.read(tmp_path / "fine.csv")
+    assert found.facts["experiment"] == "fine" and found.facts["processor"] == "any"
+    assert "about to fail" in (tmp_path / "logs" / "failing.log").read_text()
+    assert not (tmp_path / "logs" / "fine.log").exists()
+    assert ("fine", 1, 2) in told and ("fine", 3, 3) in told
