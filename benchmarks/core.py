@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 import subprocess
 import sys
 import time
@@ -21,36 +20,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("POLARS_MAX_THREADS", "1")  # one thread for everyone
-
-import bottleneck
-import duckdb
-import numbagg
 import numpy as np
-import pandas as pd
-import polars as pl
 
 import sash
+from sash.figures.measures.drift import errors
+from sash.figures.measures.rivals_on_arrays import LIBRARIES
+from sash.figures.own_operators import OwnMax
 
 SIZES = (16, 1_024, 65_536, 1_048_576)
+SHARE = {"duckdb": 10}
+"""Rivals that would take minutes run on one row in so many."""
 Run = Callable[[], Any]
-
-
-@sash.operator(partial={"hi": "float64"}, commutative=True, empty=None)
-class OwnMax:
-    """The maximum as a user would write it."""
-
-    def identity():
-        return -np.inf
-
-    def lift(v):
-        return v
-
-    def combine(a, b):
-        return max(a.hi, b.hi)
-
-    def lower(p):
-        return p.hi
 
 
 @dataclass
@@ -62,42 +42,29 @@ class Candidate:
     run: Run
     most: float | None = None
     share: int = 1
-    """Run on one row in so many: for rivals that would take minutes."""
+    """It runs on one row in so many."""
     again: int = 1
     """How often in each round: a second core takes a moment to be there."""
 
 
 def candidates(values: np.ndarray, size: int) -> list[Candidate]:
-    few = values[: len(values) // 10]
-    series, frame = pd.Series(values), pl.Series("x", values)
-    table = {"x": few, "i": np.arange(len(few))}
-    connection = duckdb.connect()
-    connection.execute("set threads = 1")
-    rows = pd.DataFrame(table)
-    over = f"over (order by i rows between {size - 1} preceding and current row)"
+    def by(name: str, what: str) -> Run:
+        return LIBRARIES[name](what, values[: len(values) // SHARE.get(name, 1)], size)
 
-    def by_duckdb(call: str) -> Any:
-        assert rows is not None  # DuckDB finds it by its name
-        return connection.sql(f"select {call}(x) {over} as a from rows").fetchnumpy()["a"]
+    def rivals(group: str, what: str, *names: str) -> list[Candidate]:
+        return [Candidate(group, name, by(name, what), share=SHARE.get(name, 1)) for name in names]
 
     def fused(algorithm: str) -> Run:
         return lambda: sash.aggregator(algorithm, sash.Max()).slide(values, size)
 
     return [
-        Candidate("max", "sash", lambda: sash.rolling(values, size, sash.Max()), 1.0),
+        Candidate("max", "sash", by("sash", "Max"), 1.0),
         Candidate("max", "sash, own operator", lambda: sash.rolling(values, size, OwnMax())),
-        Candidate("max", "bottleneck", lambda: bottleneck.move_max(values, size, 1)),
-        Candidate("max", "polars", lambda: frame.rolling_max(size, min_samples=1).to_numpy()),
-        Candidate("max", "pandas", lambda: series.rolling(size, min_periods=1).max().to_numpy()),
-        Candidate("max", "duckdb", lambda: by_duckdb("max"), share=10),
+        *rivals("max", "Max", "bottleneck", "polars", "pandas", "duckdb"),
         Candidate("sum", "sash", lambda: sash.rolling(values, size, sash.Sum()), 1.0),
-        Candidate("mean", "sash", lambda: sash.rolling(values, size, sash.Mean()), 1.5),
-        Candidate("stddev", "sash", lambda: sash.rolling(values, size, sash.StdDev()), 2.5),
-        Candidate("stddev", "bottleneck", lambda: bottleneck.move_std(values, size, 1, ddof=1)),
-        Candidate("stddev", "numbagg", lambda: numbagg.move_std(values, window=size, min_count=1)),
-        Candidate("stddev", "polars", lambda: frame.rolling_std(size, min_samples=1).to_numpy()),
-        Candidate("stddev", "pandas", lambda: series.rolling(size, min_periods=1).std().to_numpy()),
-        Candidate("stddev", "duckdb", lambda: by_duckdb("stddev_samp"), share=10),
+        Candidate("mean", "sash", by("sash", "Mean"), 1.5),
+        Candidate("stddev", "sash", by("sash", "StdDev"), 2.5),
+        *rivals("stddev", "StdDev", "bottleneck", "numbagg", "polars", "pandas", "duckdb"),
         Candidate("slide max", "aba", fused("aba"), 1.8),
         Candidate("slide max", "two_stacks_lite", fused("two_stacks_lite"), 2.0),
         Candidate("slide max", "daba_lite", fused("daba_lite"), 2.2),
@@ -154,23 +121,6 @@ def measure(values: np.ndarray, size: int, rounds: int) -> Iterator[dict[str, An
             "ratio": min(times[i]) / min(floors),
             "most": c.most,
         }
-
-
-def drift() -> Iterator[tuple[str, float]]:
-    """The worst relative error of a standard deviation after a large value has left the window."""
-    values = np.random.default_rng(1).random(100_000)
-    values[1_000] = 1e9
-    size = 1_000
-    after = slice(3_000, None)
-    windows = np.lib.stride_tricks.sliding_window_view(values, size)[after]
-    exact = windows.std(axis=1, ddof=1)
-    for name, answers in (
-        ("sash", sash.rolling(values, size, sash.StdDev())),
-        ("bottleneck", bottleneck.move_std(values, size, 1, ddof=1)),
-        ("numbagg", numbagg.move_std(values, window=size, min_count=1)),
-    ):
-        found = answers[size - 1 :][after]
-        yield name, float(np.max(np.abs(found - exact) / exact))
 
 
 COLD = """
@@ -237,7 +187,7 @@ def main() -> None:
                 f"  {row['group']:<10} {row['name']:<20} {row['ratio']:9.2f}   {said}", flush=True
             )
     print("\nworst relative error of StdDev after a value of 1e9 has left a window of 1,000")
-    for name, error in drift():
+    for name, error in errors("StdDev", size=1_000, rows=100_000, huge=1e9).items():
         print(f"  {name:<20} {error:.1e}")
     start = cold_start()
     print(

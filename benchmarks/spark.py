@@ -25,40 +25,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from promises import Promised, written
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import Window as Over
-from pyspark.sql import functions as F
+from pyspark.sql import Column, DataFrame
 
 import sash
-import sash.spark
+from sash.figures.measures.spark_data import write_rows
+from sash.figures.measures.sparks_own import (
+    SPARKS,
+    TREE,
+    by_udf,
+    frame,
+    into_noop,
+    session,
+    slid,
+    sorted_only,
+    windowed,
+)
+from sash.figures.own_operators import OwnMax
 
 KEYS = 8
 SIZES = (10, 100, 1_000, 10_000, 100_000)
 TREE_SIZES = (1_000, 100_000)
 PINNED = "local[1] on one core"
-TREE = "spark.sql.window.segmentTree.enabled"
 Run = Callable[[], Any]
-
-
-@sash.operator(partial={"hi": "float64"}, commutative=True, empty=None)
-class OwnMax:
-    """The maximum as a user would write it."""
-
-    def identity():
-        return -np.inf
-
-    def lift(v):
-        return v
-
-    def combine(a, b):
-        return max(a.hi, b.hi)
-
-    def lower(p):
-        return p.hi
 
 
 OPERATORS = {
@@ -67,7 +56,6 @@ OPERATORS = {
     "StdDev": sash.StdDev("v"),
     "own Max": OwnMax("v"),
 }
-SPARKS = {"Max": F.max, "Mean": F.avg, "StdDev": F.stddev_samp}
 
 
 @dataclass
@@ -131,46 +119,16 @@ def told(what: str, operator: str, size: int, rows: int, took: float) -> Figure:
 # What is run
 
 
-def session(master: str) -> SparkSession:
-    return sash.spark.session(master, progress=False)
-
-
-def write(path: Path, rows: int) -> None:
-    """Rows in order of time, as they would have come, of any key."""
-    rng = np.random.default_rng(rows)
-    columns = {
-        "k": pa.array(rng.integers(0, KEYS, rows)),
-        "t": pa.array(np.cumsum(rng.integers(1, 2_000_000, rows)), pa.timestamp("us", "UTC")),
-        "v": pa.array(rng.normal(size=rows)),
-    }
-    pq.write_table(pa.table(columns), path, row_group_size=200_000)
-
-
-def into_noop(df: DataFrame) -> None:
-    df.write.format("noop").mode("overwrite").save()
-
-
 def floor(df: DataFrame) -> Run:
-    """What any window needs: rows of a key in one place, in order."""
-    return lambda: into_noop(df.repartition("k").sortWithinPartitions("k", "t", "v"))
+    return lambda: into_noop(sorted_only(df))
 
 
 def by_sash(df: DataFrame, op: sash.Operator, size: int, **options: Any) -> Run:
-    options = {"by": "k"} | options
-    return lambda: into_noop(sash.spark.sliding(df, size, {"a": op}, order_by="t", **options))
-
-
-def frame(size: int, keyed: bool = True) -> Any:
-    over = Over.partitionBy("k") if keyed else Over
-    return over.orderBy("t").rowsBetween(-size + 1, 0)
+    return lambda: into_noop(slid(df, size, op, **options))
 
 
 def by_spark(df: DataFrame, call: Callable[[Any], Column], over: Any, tree: bool = False) -> Run:
-    def run() -> None:
-        df.sparkSession.conf.set(TREE, str(tree).lower())
-        into_noop(df.withColumn("a", call("v").over(over)))
-
-    return run
+    return lambda: into_noop(windowed(df, call, over, tree))
 
 
 def check(df: DataFrame) -> None:
@@ -180,7 +138,7 @@ def check(df: DataFrame) -> None:
         for tree in ("false", "true"):
             df.sparkSession.conf.set(TREE, tree)
             own = few.withColumn("a", call("v").over(frame(size)))
-            ours = sash.spark.sliding(few, size, {"a": OPERATORS[name]}, by="k", order_by="t")
+            ours = slid(few, size, OPERATORS[name])
             first, second = (each.orderBy("t").toPandas()["a"] for each in (own, ours))
             if not np.allclose(first, second, rtol=1e-9, atol=1e-9, equal_nan=True):
                 raise SystemExit(f"{name}: Sash answers otherwise than Spark, tree: {tree}")
@@ -248,15 +206,11 @@ def against_tree(df: DataFrame, sizes: Sizes) -> Iterator[Figure]:
             yield Figure("Spark's segment tree / sash", name, size, sizes.rows, ratio, "x", least)
 
 
-def highest(v: pd.Series) -> float:
-    return float(v.max())
-
-
 def against_pandas_udf(few: DataFrame, sizes: Sizes) -> Iterator[Figure]:
     """What Spark has for aggregates of one's own: a call of Python for each row."""
     size, rows = 1_000, sizes.udf_rows
     runs = {
-        "spark": by_spark(few, F.pandas_udf(highest, "double"), frame(size)),
+        "spark": by_spark(few, by_udf, frame(size)),
         "sash": by_sash(few, OPERATORS["own Max"], size),
     }
     took = best(runs, sizes.rounds)
@@ -323,7 +277,7 @@ def figures(sizes: Sizes, folder: Path) -> Iterator[Figure]:
         for rows in (sizes.rows, sizes.default_rows, sizes.udf_rows, sizes.series_rows)
     }
     for rows, path in paths.items():
-        write(path, rows)
+        write_rows(path, rows, KEYS)
     # First, so that no other session runs then.
     yield from one_series(paths[sizes.series_rows], sizes)
     spark = session("local[2]")

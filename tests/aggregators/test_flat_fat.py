@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cases import CASES, Case
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 
 import sash
 from sash.aggregators import flat_fat
-from sash.aggregators.binding import bind
+from sash.aggregators.binding import Rows, bind
 from sash.aggregators.rings import as_lists
 from sash.operators.laws import close
 from sash.testing import Counting
@@ -72,6 +72,103 @@ def test_m_writes_take_at_most_m_times_1_plus_log_n_over_m(n: int) -> None:
             tree.run.propagate(tree.rings, m)
             assert tree.calls.taken() <= m * (1 + math.ceil(math.log2(n / m)))
             assert tree.values(tree.rings[0][1]) == expected
+
+
+class Bounded:
+    """A window of so many slots that `slide_bounds` and its kin move over rows, in plain Python."""
+
+    def __init__(self, operator: Any, slots: int, rows: int) -> None:
+        self.calls = Counting()
+        self.monoid = self.calls.of(operator).bind("object")
+        self.run = bind(flat_fat, self.monoid)
+        self.rings = as_lists(flat_fat, self.monoid, slots)
+        self.rows = Rows([[list(range(rows))]])
+        self.answered: list[int] = []
+        """The ⊕ of each answer."""
+
+    def out(self, count: int) -> Any:
+        calls, answered = self.calls, self.answered
+
+        class Out(list[Any]):
+            def __setitem__(self, j: Any, value: Any) -> None:
+                answered.append(calls.taken())
+                super().__setitem__(j, value)
+
+        return Out([None] * count)
+
+
+@pytest.mark.parametrize("size", [1, 2, 8, 64, 256])
+def test_m_rows_between_two_answers_take_at_most_m_times_1_plus_log_n_over_m(size: int) -> None:
+    for m in [m for m in (1, 2, 3, 4, 7, 16, 50, 64, 100, 256) if m <= size]:
+        ends = [size + m * k for k in range(3 * size // m + 2)]
+        starts = [end - size for end in ends]
+        window = Bounded(sash.Sum(), size, ends[-1])
+        out = window.out(len(ends))
+        bounds = (starts, ends, 0, len(ends))
+        window.run.slide_bounds(window.rings, window.run.new(), window.rows, *bounds, out)
+        assert list(out) == [sum(range(s, e)) for s, e in zip(starts, ends, strict=True)]
+        filling, *slides = window.answered
+        assert filling == size - 1
+        # Rows that enter a full window are written where those that leave stood: m writes.
+        assert max(slides) <= m * (1 + math.ceil(math.log2(size / m)))
+
+
+@pytest.mark.parametrize("slots", [16, 64])
+def test_rows_that_leave_and_enter_together_update_each_node_once(slots: int) -> None:
+    chance = random.Random(slots)
+    for size in (slots // 2 + 1, slots - 1):
+        m = chance.randint(2, size)
+        ends = [size + m * k for k in range(20)]
+        starts = [end - size for end in ends]
+        window = Bounded(sash.Sum(), slots, ends[-1])
+        out = window.out(len(ends))
+        bounds = (starts, ends, 0, len(ends))
+        window.run.slide_bounds(window.rings, window.run.new(), window.rows, *bounds, out)
+        for start, calls in zip(starts[:-1], window.answered[1:], strict=True):
+            changed = {
+                p % slots
+                for p in (*range(start, start + m), *range(start + size, start + size + m))
+            }
+            above: set[int] = set()
+            level = {slots + leaf for leaf in changed}
+            while max(level) > 1:
+                level = {h >> 1 for h in level}
+                above |= level
+            assert calls == len(above)
+
+
+@st.composite
+def all_bounds(draw: st.DrawFn) -> list[tuple[int, int]]:
+    """Windows that only go forwards; some empty, some beyond all that was before."""
+    bounds, start, end = [], 0, 0
+    for _ in range(draw(st.integers(1, 12))):
+        start += draw(st.integers(0, 9))
+        end = max(start, end + draw(st.integers(0, 9)))
+        start = max(start, end - 16)
+        bounds.append((start, end))
+    return bounds
+
+
+@given(all_bounds(), st.integers(0, 3), st.integers(0, 3))
+def test_windows_of_any_bounds(bounds: list[tuple[int, int]], more: int, less: int) -> None:
+    starts, ends = map(list, zip(*bounds, strict=True))
+    window = Bounded(sash.Collect(), 16, ends[-1] + more)
+    expected = [list(range(s, e)) for s, e in bounds]
+    count = len(bounds)
+    first = starts[0]
+    S_then, E_then = min(starts[-1] + less + more, ends[-1] + more), ends[-1] + more
+    for entry, given_bounds, then in (
+        ("slide_bounds", (starts, ends, 0, count), bounds[-1]),
+        ("timed_bounds", (starts, ends, count), bounds[-1]),
+        ("follow", (first, first, first, starts, ends, 0, count, S_then, E_then), (S_then, E_then)),
+    ):
+        rings, out = as_lists(flat_fat, window.monoid, 32), [None] * count
+        ticks = ([0] * count,) if entry == "timed_bounds" else ()
+        run = getattr(window.run, entry)
+        state = run(rings, window.run.new(), window.rows, *given_bounds, out, *ticks)
+        assert out == expected
+        held = [window.monoid.lift(value) for value in range(*then)]
+        window.run.check_invariants(rings, state, held)
 
 
 def test_the_writes_of_figure_4_update_each_node_above_them_once() -> None:

@@ -40,6 +40,22 @@ def test_written_as_text() -> None:
     )
 
 
+def test_text_reads_the_fields_of_an_answer() -> None:
+    """What rises by two rows less than the longest rise leaves.
+
+    rows    5 1 2 3 0 4      3 makes 1 2 3 the longest; 5 1 rises by one row, 5 1 2 by two
+    leave         5 1
+    """
+    text = sash.slide_while("total.length - old.length >= 2")
+    function = sash.slide_while(lambda total, old: total["length"] - old["length"] >= 2)
+    one, other = (sash.Window(sash.LongestRise(), policy) for policy in (text, function))
+    values = [5, 1, 2, 3, 0, 4] * 3
+    found = [one.push(value) for value in values]
+    assert found[3] == {"start": 2, "end": 3, "length": 2}
+    assert found == [other.push(value) for value in values]
+    assert len(one) == len(other)
+
+
 def by_length(most: int) -> Any:
     return sash.slide_while(lambda total, old: len(total) - len(old) >= most)
 

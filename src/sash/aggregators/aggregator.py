@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -203,10 +204,8 @@ class Aggregator:
         check_slides_by_policy(self._module)
         total, count = self.query(), 0
         if self._kept is not None:
-            monoid = self._kept.monoid
-            count = self._kept.evict_while(
-                lambda _, old: bool(policy(total, self._lowered(monoid, old, oldest=True))), debug
-            )
+            answer = self._answer_for_oldest()
+            count = self._kept.evict_while(lambda _, old: bool(policy(total, answer(old))), debug)
         elif len(self) and policy(total, total):  # nothing but nulls: some answer as all do
             count = len(self)
         self._evicted(count)
@@ -395,6 +394,14 @@ class Aggregator:
         answers = [self._leaf_answer(k, part, oldest, *leaf) for k, leaf in enumerate(each)]
         return monoid.named_answers(answers) if monoid.members else answers[0]
 
+    def _answer_for_oldest(self) -> Callable[[Partial], Any]:
+        """A function that tells the answer for some of the oldest values, given their sum."""
+        assert self._kept is not None
+        monoid = self._kept.monoid
+        if self._plain and not self._nulls[0]:
+            return partial(self._finished, self.operator, monoid)
+        return lambda old: self._lowered(monoid, old, oldest=True)
+
     def _leaf_answer(
         self, k: int, part: Any, oldest: bool, leaf: Operator, bound: Monoid, p: Partial
     ) -> Any:
@@ -520,7 +527,7 @@ class Aggregator:
     def _evicted(self, count: int) -> None:
         if self._undo is not None:
             self._undo.note(count)
-        if not self._plain or self._nulls[0]:
+        if any(self._nulls) or any(self._payloads):  # else an eviction of many need not count them
             for row in range(self._out, self._out + count):
                 self._forget(row)
         self._out += count

@@ -32,7 +32,7 @@ class Beside:
     def note(self, leaving: int) -> None:
         """Remember what is known of the oldest rows, as they leave."""
         window = self.window
-        if window._plain and not window._nulls[0]:
+        if not any(window._nulls) and not any(window._payloads):
             return
         for row in range(window._out, window._out + leaving):
             for leaf, (nulls, payloads) in enumerate(

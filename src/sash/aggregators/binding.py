@@ -80,7 +80,7 @@ def bind(
 
     for name, function in roots.items():
         bound[name] = clone(function)
-    return SimpleNamespace(**bound, **names)
+    return SimpleNamespace(**{**bound, **names})
 
 
 DRIVEN = (

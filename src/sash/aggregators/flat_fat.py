@@ -33,6 +33,7 @@ from sash.aggregators.primitives import (
     Ring,
     State,
     answer,
+    clock,
     combine,
     commutative,
     equal,
@@ -51,6 +52,7 @@ from sash.aggregators.primitives import (
 
 RINGS = ("tree",)
 INDEXES = ("handles", "work")
+APART = ("update_arcs", "prefix", "suffix")
 
 
 def room(capacity: int) -> tuple[int, ...]:
@@ -121,18 +123,31 @@ def update_between(tree: Ring, first: int, last: int) -> None:
             update_node(tree, h)
 
 
+def update_arcs(tree: Ring, first: int, last: int, more_first: int, more_last: int) -> None:
+    """All that depends on the leaves at positions first … last, and more_first … more_last.
+
+    The second arc does not begin before the first, and may go round the ring into it. The nodes of
+    a level are a ring too, half as long as the one below, where position p has become p // 2: two
+    arcs stay two arcs, and each node above them is updated once.
+    """
+    many = capacity_of(tree)
+    while many > 1:
+        many >>= 1
+        first >>= 1
+        last >>= 1
+        more_first >>= 1
+        more_last >>= 1
+        round_about = first + many - 1
+        for p in range(first, min(last, round_about) + 1):
+            update_node(tree, many + (p & (many - 1)))
+        for p in range(max(more_first, last + 1), min(more_last, round_about) + 1):
+            update_node(tree, many + (p & (many - 1)))
+
+
 def update_positions(tree: Ring, start: int, end: int) -> None:
     """All that depends on the leaves at positions start ≤ p < end."""
-    C = capacity_of(tree)
-    if end - start >= C:
-        update_between(tree, C, 2 * C - 1)
-    elif end > start:
-        first, last = leaf_of(tree, start), leaf_of(tree, end - 1)
-        if first <= last:
-            update_between(tree, first, last)
-        else:
-            update_between(tree, C, last)
-            update_between(tree, first, 2 * C - 1)
+    if end > start:
+        update_arcs(tree, start, end - 1, start, end - 1)
 
 
 def propagate(rings: tuple[Ring, ...], count: int) -> None:
@@ -236,17 +251,47 @@ def bulk_insert(rings: tuple[Ring, ...], state: State, rows: Any, count: int) ->
     return F, E + count, N + count, H + count
 
 
+def front_without(handles: Ring, state: State, count: int) -> int:
+    """The position after the oldest `count` values."""
+    F, E, N, H = state
+    if N == E - F:
+        return F + count  # type: ignore[no-any-return]
+    while count > 0:
+        count -= 1 if get_int(handles, F) >= 0 else 0
+        F += 1
+    return F  # type: ignore[no-any-return]
+
+
 def bulk_evict(rings: tuple[Ring, ...], state: State, count: int) -> State:
     tree, handles, work = rings
     F, E, N, H = state
-    start, left = F, count
-    while left > 0:
-        if get_int(handles, F) >= 0:
-            store(tree, leaf_of(tree, F), identity())
-            left -= 1
-        F += 1
-    update_positions(tree, start, F)
-    return front_after(handles, F, E), E, N - count, H
+    front = front_without(handles, state, count)
+    for p in range(F, front):
+        store(tree, leaf_of(tree, p), identity())
+    update_positions(tree, F, front)
+    return front_after(handles, front, E), E, N - count, H
+
+
+def exchange(
+    rings: tuple[Ring, ...], state: State, leaving: int, rows: Any, row: int, entering: int
+) -> State:
+    """So many of the oldest leave, so many rows enter: what depends on any is updated once."""
+    tree, handles, work = rings
+    F, E, N, H = state
+    front, end = front_without(handles, state, leaving), E + entering
+    for p in range(max(F, end - capacity_of(tree)), front):  # those before are written over
+        store(tree, leaf_of(tree, p), identity())
+    for i in range(entering):
+        put_int(handles, E + i, H + i)
+        store(tree, leaf_of(tree, E + i), read(rows, row + i))
+    if leaving + entering > 0:
+        first, last = (F, front - 1) if leaving > 0 else (E, end - 1)
+        more_first, more_last = (E, end - 1) if entering > 0 else (first, last)
+        if first == last and more_first == more_last:
+            update_paths(tree, leaf_of(tree, first), leaf_of(tree, more_first))
+        else:
+            update_arcs(tree, first, last, more_first, more_last)
+    return front_after(handles, front, end), end, N - leaving + entering, H + entering
 
 
 def query(rings: tuple[Ring, ...], state: State) -> Partial:
@@ -304,6 +349,90 @@ def slide(
             update_paths(tree, old, young)
             state = front_after(handles, F + 1, E + 1), E + 1, N, H + 1
         answer(out, i, query(rings, state))
+    return state
+
+
+def move_to(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    shift: int,
+    S: int,
+    E: int,
+    start: int,
+    end: int,
+) -> State:
+    """From a window of the values S ≤ i < E to one of start ≤ i < end; value i is row i + shift."""
+    leaving = max(min(start, E) - S, 0)
+    first = max(start, E)
+    return exchange(rings, state, leaving, rows, first + shift, max(end - first, 0))
+
+
+def follow(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    first_row: int,
+    S: int,
+    E: int,
+    starts: Any,
+    ends: Any,
+    first: int,
+    last: int,
+    S_then: int,
+    E_then: int,
+    out: Any,
+) -> State:
+    """As everywhere; but all that leave and enter between two answers go up the tree together."""
+    shift = first_row - E
+    for j in range(first, last + 1):
+        start, end = S_then, E_then
+        if j < last:
+            start, end = starts[j], ends[j]
+        state = move_to(rings, state, rows, shift, S, E, start, end)
+        S, E = max(S, start), max(E, start, end)
+        if j < last:
+            answer(out, j, query(rings, state))
+    return state
+
+
+def slide_bounds(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    starts: Any,
+    ends: Any,
+    first: int,
+    last: int,
+    out: Any,
+) -> State:
+    S = starts[first]
+    E = S
+    for j in range(first, last):
+        state = move_to(rings, state, rows, 0, S, E, starts[j], ends[j])
+        S, E = starts[j], max(starts[j], ends[j])
+        answer(out, j, query(rings, state))
+    return state
+
+
+def timed_bounds(
+    rings: tuple[Ring, ...],
+    state: State,
+    rows: Any,
+    starts: Any,
+    ends: Any,
+    count: int,
+    out: Any,
+    ticks: Any,
+) -> State:
+    S = starts[0]
+    E = S
+    for j in range(count):
+        begun = clock()
+        state = move_to(rings, state, rows, 0, S, E, starts[j], ends[j])
+        S, E = starts[j], max(starts[j], ends[j])
+        answer(out, j, query(rings, state))
+        ticks[j] = clock() - begun
     return state
 
 

@@ -94,8 +94,9 @@ def leaving(levels: Ring, F: int, E: int, total: Partial, policy: Any) -> int:
     """How many of the oldest values leave by a slide policy: the most for which it is True.
 
     policy(total, old) is given the sum of the window and that of its oldest values, and is True up
-    to some number of them and False beyond. Nodes are tried from the first value on, ever wider
-    ones, until one is too much; the rest is found inside that one. So few values are found fast.
+    to some number of them and False beyond. The first two values are tried one by one, as mostly
+    just one leaves; then nodes, ever wider ones, until one is too much; the rest is found inside
+    that one. So few values are found fast.
     """
     i, level, old = F, 0, identity()
     more, wider = F < E, True
@@ -109,7 +110,7 @@ def leaving(levels: Ring, F: int, E: int, total: Partial, policy: Any) -> int:
             wider = False
         if wider:
             more = i < E
-            if more:
+            if more and i > F + 1:
                 level = widest(i, level, E)
         else:
             level -= 1

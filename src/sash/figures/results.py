@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from sash.figures.cases import Row
+from sash.figures.cases import NOT_INSTALLED, Row
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,11 @@ class Results:
             for p, s, m in self.rounds
             if (metric is None or m == metric) and (panel is None or p == panel)
         )
+
+    @property
+    def missing(self) -> list[str]:
+        """Rivals that were not installed."""
+        return self.series(NOT_INSTALLED)
 
     def curve(self, metric: str, series: str, panel: str) -> Curve:
         """The median of all rounds at each x; nothing if it was not measured."""

@@ -56,6 +56,8 @@ def run(
             known["seconds"] = f"{outcome.seconds:.0f}"
             results.write(folder / f"{spec.name}.csv", outcome.rows, known)
             log.unlink(missing_ok=True)
+            for name in results.Results(outcome.rows, {}).missing:
+                print(f"{spec.name}: {name} is not installed, and left out.", file=sys.stderr)
         found.append(outcome)
     logs = folder / "logs"
     if logs.exists() and not any(logs.iterdir()):

@@ -167,7 +167,7 @@ def rule_of(node: ast.expr) -> Rule:
             return lambda total, old: old
         case ast.Attribute(value=of, attr=name):
             owner = rule_of(of)
-            return lambda total, old: getattr(owner(total, old), name)
+            return lambda total, old: _part(owner(total, old), name)
         case ast.UnaryOp(op=op, operand=operand):
             turn, inner = UNARY[type(op)], rule_of(operand)
             return lambda total, old: turn(inner(total, old))
@@ -188,6 +188,11 @@ def rule_of(node: ast.expr) -> Rule:
             function, rules = FUNCTIONS[name], [rule_of(arg) for arg in args]
             return lambda total, old: function(*(rule(total, old) for rule in rules))
     raise AssertionError(node)
+
+
+def _part(answer: Any, name: str) -> Any:
+    """One of the answers of several operators, or a field of an answer that has several."""
+    return answer[name] if isinstance(answer, dict) else getattr(answer, name)
 
 
 def _chain(first: Rule, rest: list[tuple[Callable[[Any, Any], Any], Rule]]) -> Rule:

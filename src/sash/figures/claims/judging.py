@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from sash.figures.drawing.drawn import told
 from sash.figures.results import Curve, Results
+from sash.figures.spec import specs
 
 Kind = Literal["holds", "holds in part", "does not hold here", "not measured"]
 
@@ -115,16 +118,59 @@ def along(
     return Verdict(IN_PART, f"{said}; holds for {of} of {spans(true, curve.xs)}")
 
 
-def for_each(answers: Mapping[str, bool], said: str) -> Verdict:
-    """Whether something holds for each of several, by name; if for some, for which."""
-    if not answers:
+def along_each(
+    curves: Mapping[str, Curve],
+    holds: Callable[[float, float], bool],
+    said: str,
+    of: str = "windows",
+) -> Verdict:
+    """`along` for several curves by name: in all of them, or in which of them and where.
+
+    Told is where it holds, or where it does not, whichever is shorter.
+    """
+    curves = {name: curve for name, curve in curves.items() if curve}
+    if not curves:
         raise NotMeasuredError(f"nothing for {said}")
-    true = [name for name, holds in answers.items() if holds]
-    if len(true) == len(answers):
+    true: dict[str, str] = {}
+    false: dict[str, str] = {}
+    for name, curve in curves.items():
+        answers = {x: holds(x, value) for x, value in curve.at.items()}
+        for found, wanted in ((true, True), (false, False)):
+            places = [x for x, answer in answers.items() if answer == wanted]
+            if places:
+                everywhere = len(places) == len(answers)
+                found[name] = "all" if everywhere else spans(places, curve.xs)
+    if not false:
         return Verdict(HOLDS, said)
     if not true:
         return Verdict(NOT_HERE, said)
-    return Verdict(IN_PART, f"{said}; holds for {', '.join(true)}")
+    word, parts = ("holds", true) if len(true) <= len(false) else ("does not hold", false)
+    where = "; ".join(f"{name}: {places}" for name, places in parts.items())
+    return Verdict(IN_PART, f"{said}; {word} for {of} ({where})")
+
+
+def theirs(experiment: str, label: str) -> Mapping[str, Mapping[str, Any]]:
+    """The paper's own entries of a table, by row and column, as the experiment's file has them."""
+    drawings = {drawing.label: drawing for drawing in specs()[experiment].drawings}
+    found: Mapping[str, Mapping[str, Any]] = drawings[label].options["theirs"]
+    return found
+
+
+def for_each(answers: Mapping[str, bool], said: str) -> Verdict:
+    """Whether something holds for each of several, by name; if for some, for which.
+
+    Told are those for which it holds, or those for which it does not, whichever are fewer.
+    """
+    if not answers:
+        raise NotMeasuredError(f"nothing for {said}")
+    true = [name for name, holds in answers.items() if holds]
+    false = [name for name, holds in answers.items() if not holds]
+    if not false:
+        return Verdict(HOLDS, said)
+    if not true:
+        return Verdict(NOT_HERE, said)
+    word, names = ("holds", true) if len(true) <= len(false) else ("does not hold", false)
+    return Verdict(IN_PART, f"{said}; {word} for {', '.join(names)}")
 
 
 def spans(true: list[float], all_places: list[float]) -> str:
@@ -144,3 +190,24 @@ def spans(true: list[float], all_places: list[float]) -> str:
 def is_flat(curve: Curve, within: float) -> bool:
     """Whether the greatest is at most so many times the least."""
     return curve.greatest <= within * curve.least
+
+
+def power(curve: Curve) -> float:
+    """By which power of x a curve grows: 0 if it is flat, 1 if it is in proportion to x."""
+    slope, _ = np.polyfit(np.log2(curve.xs), np.log2(curve.values), 1)
+    return float(slope)
+
+
+def off_line(curve: Curve, over: Callable[[float], float] = lambda x: x) -> float:
+    """How far a curve is from a straight line over x, or over log2(x), at worst: a share of it."""
+    xs, values = np.array([over(x) for x in curve.xs]), np.array(curve.values)
+    slope, base = np.polyfit(xs, values, 1)
+    return float(np.max(np.abs(slope * xs + base - values) / values))
+
+
+def straightness(curve: Curve, over: Callable[[float], float] = lambda x: x) -> float:
+    """How much of a curve's ups and downs a straight line over x, or over log2(x), explains: R²."""
+    xs, values = np.array([over(x) for x in curve.xs]), np.array(curve.values)
+    slope, base = np.polyfit(xs, values, 1)
+    left, spread = np.sum((values - slope * xs - base) ** 2), np.sum((values - values.mean()) ** 2)
+    return float(1 - left / spread) if spread else 1.0

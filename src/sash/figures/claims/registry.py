@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
-from sash.figures.claims import flat_fit
+from sash.figures.claims import (
+    constant_time,
+    constant_time_latency,
+    constant_time_speed,
+    flat_fit,
+    mta,
+    mta_evictions,
+    mta_streams,
+    pba,
+    pba_latency,
+    pba_spark,
+    reactive,
+    reactive_b_int,
+    reactive_updates,
+    rivals,
+    rivals_spark,
+)
 from sash.figures.claims.judging import Claim, Found, Judged
 from sash.figures.papers import PAPERS
 
-ALL = (flat_fit.CLAIMS,)
+ALL = (
+    reactive.CLAIMS,
+    reactive_updates.CLAIMS,
+    reactive_b_int.CLAIMS,
+    constant_time.CLAIMS,
+    constant_time_speed.CLAIMS,
+    constant_time_latency.CLAIMS,
+    mta.CLAIMS,
+    mta_evictions.CLAIMS,
+    mta_streams.CLAIMS,
+    flat_fit.CLAIMS,
+    pba.CLAIMS,
+    pba_latency.CLAIMS,
+    pba_spark.CLAIMS,
+    rivals.CLAIMS,
+    rivals_spark.CLAIMS,
+)
 
 
 def claims() -> list[Claim]:
     """Every claim, paper by paper."""
-    by_paper = {each.paper: each.all for each in ALL}
-    return [claim for paper in PAPERS for claim in by_paper.get(paper, [])]
+    return [claim for paper in PAPERS for each in ALL if each.paper == paper for claim in each.all]
 
 
 def judged(found: Found) -> list[Judged]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sash.figures.drawing.drawn import NothingToDrawError, blank, legend, panels_of, told
+from sash.figures.drawing.drawn import NothingToDrawError, absent, blank, legend, panels_of, told
 from sash.figures.drawing.lines import SHOWN
 from sash.figures.drawing.palette import FAINT, INK, looks
 from sash.figures.results import Results
@@ -31,17 +31,16 @@ def bars(
     handles: dict[str, Any] = {}
     for axes, panel in zip(all_axes, shown, strict=True):
         places = sorted({at for name in names for at in results.curve(metric, name, panel).xs})
-        width = 0.8 / max(len(names), 1)
-        for k, name in enumerate(names):
+        present = [name for name in names if results.curve(metric, name, panel)]
+        width = 0.8 / max(len(present), 1)
+        for k, name in enumerate(present):
             curve = results.curve(metric, name, panel)
             spread = results.spread(metric, name, panel)
             ys = [SHOWN[show](value) for value in curve.values]
             ends = [[SHOWN[show](each) for each in spread[at]] for at in curve.xs]
             whiskers = [[y - min(e) for y, e in zip(ys, ends, strict=True)]]
             whiskers.append([max(e) - y for y, e in zip(ys, ends, strict=True)])
-            if not ys:
-                continue
-            at = [places.index(each) + (k - (len(names) - 1) / 2) * width for each in curve.xs]
+            at = [places.index(each) + (k - (len(present) - 1) / 2) * width for each in curve.xs]
             drawn = axes.bar(
                 at,
                 ys,
@@ -61,5 +60,6 @@ def bars(
         axes.set_ylabel(y, fontsize=8, color=INK)
     if not handles:
         raise NothingToDrawError(f"{metric!r} was not measured.")
+    absent(results, handles)
     legend(figure, list(handles.values()), list(handles))
     return figure

@@ -9,6 +9,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from sash.figures.drawing.palette import FAINT, INK
@@ -35,6 +36,8 @@ def told(number: float, digits: int = 3) -> str:
     """A number for people: so many digits, thousands apart."""
     if number != number or number in (float("inf"), float("-inf")):
         return "–"
+    if 0 < abs(number) < 1e-4:
+        return f"{number:.1e}"
     text = f"{number:,.{digits}g}"
     return f"{number:,.0f}" if "e" in text or abs(number) >= 1000 else text
 
@@ -49,7 +52,7 @@ def panels_of(results: Results, metric: str, panels: Sequence[str]) -> list[str]
 
 def blank(panels: Sequence[str], height: float = 3.1, width: float = 4.4) -> tuple[Any, list[Axes]]:
     """A figure with an axes for each panel, side by side; at most three in a row."""
-    across = min(len(panels), 3)
+    across = 2 if len(panels) == 4 else min(len(panels), 3)
     down = -(-len(panels) // across)
     wide = max(across * width, 6.4)
     figure = Figure(figsize=(wide, down * height + 0.5), layout="constrained")
@@ -57,7 +60,7 @@ def blank(panels: Sequence[str], height: float = 3.1, width: float = 4.4) -> tup
     all_axes = [figure.add_subplot(down, across, 1 + k) for k in range(len(panels))]
     for axes, panel in zip(all_axes, panels, strict=True):
         axes.set_facecolor("none")
-        axes.tick_params(colors=INK, labelsize=8)
+        axes.tick_params(which="both", colors=INK, labelsize=8)
         for side, spine in axes.spines.items():
             spine.set_color(INK)
             spine.set_visible(side in ("left", "bottom"))
@@ -87,6 +90,12 @@ def binary(value: float) -> str:
         if value >= 1 << power and value % (1 << power) == 0:
             return f"{value / (1 << power):g}{letter}"
     return f"{value:g}"
+
+
+def absent(results: Results, handles: dict[str, Any]) -> None:
+    """Rivals that were not installed have a place in the legend, and no line."""
+    for name in results.missing:
+        handles[f"{name} (not installed)"] = Line2D([], [], linestyle="")
 
 
 def legend(figure: Figure, handles: list[Any], labels: list[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.figures.drawing.drawn import NothingToDrawError, blank, legend, panels_of, scale
+from sash.figures.drawing.drawn import NothingToDrawError, absent, blank, legend, panels_of, scale
 from sash.figures.drawing.palette import INK, looks
 from sash.figures.drawing.theory import NUMBER, THEORIES
 from sash.figures.results import Results
@@ -77,11 +77,13 @@ def lines(
             spread = results.spread(metric, name, panel)
             low, high = ([convert(spread[at][side]) for at in curve.xs] for side in (0, 1))
             axes.fill_between(curve.xs, low, high, color=style["color"], alpha=0.12, linewidth=0)
+    for axes in all_axes:  # when all lines are there, for which it makes room
         scale(axes, x_scale, y_scale)
         axes.set_xlabel(x, fontsize=8, color=INK)
         axes.set_ylabel(y, fontsize=8, color=INK)
     if not handles:
         raise NothingToDrawError(f"{metric!r} was not measured.")
+    absent(results, handles)
     if len(handles) > 1 or not merged:
         legend(figure, list(handles.values()), list(handles))
     return figure

@@ -7,7 +7,9 @@ from typing import Any
 
 from sash.figures.drawing.bars import bars
 from sash.figures.drawing.drawn import Drawn
+from sash.figures.drawing.growth import growth
 from sash.figures.drawing.lines import lines, ratio
+from sash.figures.drawing.proportion import proportion
 from sash.figures.drawing.tables import break_even, matrix, ratios, summary
 from sash.figures.drawing.traces import trace
 from sash.figures.results import Results
@@ -22,6 +24,8 @@ KINDS: dict[str, Callable[..., Any]] = {
     "matrix": matrix,
     "summary": summary,
     "ratios": ratios,
+    "growth": growth,
+    "proportion": proportion,
 }
 
 

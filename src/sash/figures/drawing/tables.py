@@ -37,7 +37,7 @@ def break_even(
                 row.append("–")
                 continue
             at = crossing(ratio, column.get("times", 1.0))
-            row.append(_beside(_point(at, ratio.xs), theirs, panel, column["title"]))
+            row.append(with_theirs(_point(at, ratio.xs), theirs, panel, column["title"]))
         rows.append(row)
     if not rows:
         raise NothingToDrawError(f"{metric!r} was not measured.")
@@ -70,6 +70,7 @@ def matrix(
     """
     convert = SHOWN[show]
     names = list(series) or results.series(metric)
+    names += [name for name in results.missing if name not in names]
     shown = list(panels) or results.panels(metric)
     rows = []
     for panel in shown:
@@ -77,11 +78,13 @@ def matrix(
         for name in names:
             curve = results.curve(metric, name, panel)
             cells = [told(convert(value)) for value in curve.values]
+            if name in results.missing:
+                cells = ["not installed"]
             if second:
                 beside = results.curve(second, name, panel)
                 pairs = zip(cells, beside.values, strict=True)
                 cells = [f"{cell} (σ {told(convert(value))})" for cell, value in pairs]
-            row.append(_beside(", ".join(cells) or "–", theirs, panel, name))
+            row.append(with_theirs(", ".join(cells) or "–", theirs, panel, name))
         rows.append(row)
     if not any(cell != "–" for row in rows for cell in row[1:]):
         raise NothingToDrawError(f"{metric!r} was not measured.")
@@ -100,14 +103,15 @@ def summary(
     """A row for each series in each panel, a column for each metric."""
     convert = SHOWN[show]
     rows = []
-    for panel in results.panels(metrics[0]):
+    shown = results.panels(metrics[0])
+    for panel in shown:
         for name in results.series(metrics[0], panel):
-            label = f"{name}, {panel}"
+            label = f"{name}, {panel}" if len(shown) > 1 else name
             row = [label]
             for metric in metrics:
                 curve = results.curve(metric, name, panel)
                 cell = told(convert(curve.last)) if curve else "–"
-                row.append(_beside(cell, theirs, label, metric))
+                row.append(with_theirs(cell, theirs, label, metric))
             rows.append(row)
     if not rows:
         raise NothingToDrawError(f"{metrics[0]!r} was not measured.")
@@ -118,28 +122,45 @@ def ratios(
     results: Results,
     *,
     metric: str,
-    above: str,
+    above: str | Sequence[str],
     below: str,
+    panels: Sequence[str] = (),
     theirs: Theirs | None = None,
     corner: str = "",
     **_: Any,
 ) -> Table:
-    """A row for each panel, a column for each x: one series over another."""
-    shown = results.panels(metric)
-    xs = sorted({x for panel in shown for x in results.ratio(metric, above, below, panel).xs})
-    rows = []
+    """A column for each x: one series over another. A row for each panel, and each of several."""
+    shown = list(panels) or results.panels(metric)
+    names = [above] if isinstance(above, str) else list(above)
+    curves = {}
     for panel in shown:
-        curve = results.ratio(metric, above, below, panel)
-        cells = [f"{curve.at[x]:.2f}" if x in curve.at else "–" for x in xs]
-        titles = [f"n = {told(x)}" for x in xs]
+        for name in names:
+            label = panel if isinstance(above, str) else f"{panel}, {name}"
+            curves[label] = results.ratio(metric, name, below, panel)
+    xs = sorted({x for curve in curves.values() for x in curve.xs})
+    titles = [f"n = {told(x)}" for x in xs]
+    rows = []
+    for label, curve in curves.items():
+        if not curve and not isinstance(above, str):
+            continue
+        cells = [_times(curve.at[x]) if x in curve.at else "–" for x in xs]
         pairs = zip(cells, titles, strict=True)
-        rows.append([panel, *(_beside(cell, theirs, panel, title) for cell, title in pairs)])
+        rows.append([label, *(with_theirs(cell, theirs, label, title) for cell, title in pairs)])
     if not xs:
         raise NothingToDrawError(f"{metric!r} was not measured.")
-    return Table([corner, *(f"n = {told(x)}" for x in xs)], rows)
+    return Table([corner, *titles], [*rows, *_absent(results, len(xs))])
 
 
-def _beside(cell: str, theirs: Theirs | None, row: str, column: str) -> str:
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 100 else told(ratio)
+
+
+def _absent(results: Results, cells: int) -> list[list[str]]:
+    """A row for each rival that was not installed."""
+    return [[f"{name} (not installed)", *["–"] * cells] for name in results.missing]
+
+
+def with_theirs(cell: str, theirs: Theirs | None, row: str, column: str) -> str:
     """A cell, and what the paper has in its place."""
     entry = (theirs or {}).get(row, {}).get(column)
     if entry is None:

@@ -42,6 +42,16 @@ NUMBER = 8 / 2**20
 """The size of a number, in MB."""
 
 
+def _a_change(series: str, n: float) -> float:
+    """The most ⊕ for each of m changes to a FlatFAT (Reactive Aggregator, Theorem 4.2).
+
+    series: `m = 4`, `m = n/16`.
+    """
+    whole, _, part = series.removeprefix("m = ").partition("/")
+    m = (n if whole == "n" else float(whole)) / float(part or 1)
+    return 1 + ceil(log2(n / m))
+
+
 def _of(counts: Counts) -> Formula:
     return lambda series, n: counts[series](n)
 
@@ -50,4 +60,5 @@ THEORIES: dict[str, Formula] = {
     "one query": _of(ONE_QUERY),
     "all queries": _of(ALL_QUERIES),
     "partials": lambda series, n: PARTIALS[series](n) * NUMBER,
+    "m changes": _a_change,
 }

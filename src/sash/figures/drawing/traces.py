@@ -20,11 +20,12 @@ def trace(
     show: str = "",
     y_scale: str = "log",
     panels: Sequence[str] = (),
+    series: Sequence[str] = (),
     **_: Any,
 ) -> Any:
     """A dot for the longest slide of each bin of slides."""
     shown = panels_of(results, metric, panels)
-    names = results.series(metric)
+    names = list(series) or results.series(metric)
     styles = looks(names)
     figure, all_axes = blank(shown)
     handles: dict[str, Any] = {}
@@ -39,7 +40,7 @@ def trace(
                 ys,
                 linestyle="",
                 marker=styles[name]["marker"],
-                markersize=2.5,
+                markersize=3,
                 markeredgewidth=0,
                 color=styles[name]["color"],
                 rasterized=True,

@@ -1,7 +1,7 @@
 """Stores to measure windows in: RocksDB in a folder, and a Redis server of our own if there is one.
 
-Both are of the process that measures: they begin when they are first asked for, and are gone when it
-ends.
+Both are of the process that measures: they begin when they are first asked for, and are gone when
+it ends.
 """
 
 from __future__ import annotations

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from matplotlib.figure import Figure
 
 from sash.figures import results
 from sash.figures.claims.judging import HOLDS, IN_PART, NOT_HERE, NOT_MEASURED, Found, Judged
@@ -18,6 +21,8 @@ from sash.figures.report.markdown import markdown
 from sash.figures.report.surprises import surprises
 from sash.figures.report.svg import svg, unique
 from sash.figures.spec import Drawing, drawings, specs
+
+Render = Callable[[Figure], str]
 
 KINDS = (HOLDS, IN_PART, NOT_HERE, NOT_MEASURED)
 
@@ -91,7 +96,8 @@ def write(out: Path) -> Written:
     return written
 
 
-def the_report(found: Found, written: Written) -> Document:
+def the_report(found: Found, written: Written, render: Render = svg) -> Document:
+    """The whole document; render: makes text of a figure."""
     document = Document("Evaluation: five papers, and the rivals of today")
     document.add(Text(INTRODUCTION.replace("\n", " ").strip()))
     quick = sorted(name for name, each in found.items() if each.scale == "quick")
@@ -107,7 +113,7 @@ def the_report(found: Found, written: Written) -> Document:
     if told:
         document.add(Heading(2, "What surprised us"), Items(told))
     for paper in PAPERS.values():
-        _chapter(document, paper, found, written)
+        _chapter(document, paper, found, written, render)
     document.add(Heading(2, "How it was measured"), Items(METHOD))
     document.add(
         Heading(2, "Running it"),
@@ -138,7 +144,9 @@ def _counts(written: Written) -> Table:
     return Table(["claims of", *KINDS, "all"], [*rows, ["all", *sums]])
 
 
-def _chapter(document: Document, paper: Paper, found: Found, written: Written) -> None:
+def _chapter(
+    document: Document, paper: Paper, found: Found, written: Written, render: Render
+) -> None:
     title = paper.short if paper.year is None else f"{paper.short} ({paper.year})"
     document.add(Heading(2, title, paper.name))
     if paper.setting:
@@ -152,7 +160,7 @@ def _chapter(document: Document, paper: Paper, found: Found, written: Written) -
     told: set[str] = set()
     for drawing in drawings():
         if drawing.paper == paper.name:
-            _drawing(document, drawing, found, written, told)
+            _drawing(document, drawing, found, written, told, render)
 
 
 def _claims(own: list[Judged]) -> Table:
@@ -169,7 +177,12 @@ def _claims(own: list[Judged]) -> Table:
 
 
 def _drawing(
-    document: Document, drawing: Drawing, found: Found, written: Written, told: set[str]
+    document: Document,
+    drawing: Drawing,
+    found: Found,
+    written: Written,
+    told: set[str],
+    render: Render,
 ) -> None:
     title = f"{drawing.label}: {drawing.title}"
     document.add(Heading(3, title, drawing.name))
@@ -185,7 +198,7 @@ def _drawing(
         document.add(Text(f"Not drawn: {nothing}"))
         return
     written.drawn.append(drawing)
-    document.add(made if isinstance(made, Table) else Picture(drawing.name, title, svg(made)))
+    document.add(made if isinstance(made, Table) else Picture(drawing.name, title, render(made)))
     own = [
         each
         for each in written.judged

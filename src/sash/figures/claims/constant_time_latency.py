@@ -1,0 +1,103 @@
+"""The claims of the paper on Two-Stacks, ABA and DABA (2015) that are about latency."""
+
+from __future__ import annotations
+
+from sash.figures.claims.judging import Claims, Found, Verdict, for_each, theirs
+from sash.figures.drawing.drawn import told
+
+CLAIMS = Claims("constant_time")
+claim = CLAIMS.claim
+
+AMORTISED = ("two_stacks", "aba")
+
+
+def _each(found: Found, metric: str, algorithm: str) -> dict[str, float]:
+    """A number of the latencies of an algorithm, by function."""
+    results = found["constant_time_latency"]
+    return {panel: results.curve(metric, algorithm, panel).last for panel in results.panels(metric)}
+
+
+def _times(found: Found, metric: str, above: str, below: str) -> dict[str, float]:
+    """How many times as large a number is for one algorithm as for another, by function."""
+    one, other = _each(found, metric, above), _each(found, metric, below)
+    return {function: value / other[function] for function, value in one.items()}
+
+
+def _span(ratios: dict[str, float]) -> str:
+    return f"{told(min(ratios.values()))} to {told(max(ratios.values()))} x"
+
+
+@claim("abstract", "DABA's average latency is below Reactive's")
+def _(found: Found) -> Verdict:
+    ratios = _times(found, "avg", "flat_fat", "daba")
+    return for_each({f: ratio > 1 for f, ratio in ratios.items()}, f"flat_fat's is {_span(ratios)}")
+
+
+@claim("abstract", "DABA's longest slide is shorter than Reactive's")
+def _(found: Found) -> Verdict:
+    ratios = _times(found, "max", "flat_fat", "daba")
+    return for_each({f: ratio > 1 for f, ratio in ratios.items()}, f"flat_fat's is {_span(ratios)}")
+
+
+for name, title in (("two_stacks", "Two-Stacks"), ("aba", "ABA")):
+
+    @claim(
+        "Figure 18", f"the spikes of {title} are far above all slides of DABA (10 times or more)"
+    )
+    def _(found: Found, name: str = name) -> Verdict:
+        ratios = _times(found, "max", name, "daba")
+        fits = {function: ratio >= 10 for function, ratio in ratios.items()}
+        return for_each(fits, f"the longest slide is {_span(ratios)} DABA's")
+
+    @claim("Figure 18", f"{title} has a spike for each time it is slid through (0.8 to 1.2 times)")
+    def _(found: Found, name: str = name) -> Verdict:
+        spikes = _each(found, "spikes a window", name)
+        fits = {function: 0.8 <= count <= 1.2 for function, count in spikes.items()}
+        least, most = told(min(spikes.values())), told(max(spikes.values()))
+        return for_each(
+            fits, f"{least} to {most} spikes for as many slides as the window has values"
+        )
+
+    @claim("Table 2", f"the average latency of {title} is below DABA's")
+    def _(found: Found, name: str = name) -> Verdict:
+        ratios = _times(found, "avg", name, "daba")
+        fits = {function: ratio < 1 for function, ratio in ratios.items()}
+        return for_each(fits, f"{_span(ratios)} DABA's")
+
+
+@claim("Table 2", "the deviation of DABA's latency is at least 3 times below that of the others")
+def _(found: Found) -> Verdict:
+    ratios = {
+        f"{function} ({name})": ratio
+        for name in AMORTISED
+        for function, ratio in _times(found, "std", name, "daba").items()
+    }
+    return for_each({name: ratio >= 3 for name, ratio in ratios.items()}, _span(ratios))
+
+
+@claim("Table 2", "the deviation of DABA's latency is up to 25 times below Two-Stacks'")
+def _(found: Found) -> Verdict:
+    ratios = _times(found, "std", "two_stacks", "daba")
+    return for_each({"two_stacks": max(ratios.values()) >= 25}, _span(ratios))
+
+
+def _table(function: str, name: str) -> tuple[float, float]:
+    """The paper's average and deviation."""
+    average, deviation = theirs("constant_time_latency", "Table 2")[function][name].split(" (σ ")
+    return float(average.replace(",", "")), float(deviation.rstrip(")").replace(",", ""))
+
+
+for metric, place, says in (
+    ("avg, ticks", 0, "average latency, in cycles"),
+    ("std, ticks", 1, "deviation of the latency, in cycles"),
+):
+
+    @claim("Table 2", f"{says}: no entry is above the table's")
+    def _(found: Found, metric: str = metric, place: int = place) -> Verdict:
+        shares = {
+            f"{function} ({name})": value / _table(function, name)[place]
+            for name in (*AMORTISED, "daba")
+            for function, value in _each(found, metric, name).items()
+        }
+        fits = {name: share <= 1 for name, share in shares.items()}
+        return for_each(fits, f"{_span(shares)} the table's")

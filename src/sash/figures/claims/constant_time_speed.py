@@ -1,0 +1,276 @@
+"""The claims of the paper on Two-Stacks, ABA and DABA (2015) that are about throughput."""
+
+from __future__ import annotations
+
+from sash.figures.claims.judging import (
+    Claims,
+    Found,
+    NotMeasuredError,
+    Verdict,
+    along,
+    along_each,
+    for_each,
+    is_flat,
+    theirs,
+)
+from sash.figures.crossing import crossing
+from sash.figures.drawing.drawn import told
+from sash.figures.results import Curve, Results
+
+CLAIMS = Claims("constant_time")
+claim = CLAIMS.claim
+
+SLIDE = "ns a slide"
+OURS = ("two_stacks", "aba", "daba")
+TITLES = {"two_stacks": "Two-Stacks", "aba": "ABA", "daba": "DABA", "flat_fat": "Reactive"}
+
+
+def _points(found: Found, algorithm: str) -> dict[str, float]:
+    """From which window on an algorithm is faster than recalc, by function."""
+    results = found["constant_time_break_even"]
+    return {
+        panel: crossing(results.ratio(SLIDE, "recalc", algorithm, panel))
+        for panel in results.panels(SLIDE)
+    }
+
+
+def _listed(points: dict[str, float]) -> str:
+    return ", ".join(f"{name} {told(at, 2)}" for name, at in points.items())
+
+
+def _but(points: dict[str, float], *without: str) -> dict[str, float]:
+    return {name: at for name, at in points.items() if name not in without}
+
+
+for name, title in TITLES.items():
+
+    @claim("Table 1", f"{title} pays from the table's window on, or earlier, with all but Collect")
+    def _(found: Found, name: str = name) -> Verdict:
+        table = theirs("constant_time_break_even", "Table 1")
+        points = _but(_points(found, name), "Collect")
+        fits = {function: at <= table[function][name] for function, at in points.items()}
+        return for_each(fits, f"from {_listed(points)}")
+
+
+@claim("Table 1", "with Collect none of them ever pays")
+def _(found: Found) -> Verdict:
+    points = {name: _points(found, name)["Collect"] for name in TITLES}
+    return for_each({name: at == float("inf") for name, at in points.items()}, _listed(points))
+
+
+@claim(
+    "Section 7.1", "with all but Collect Two-Stacks, ABA and DABA pay from 112 values on at most"
+)
+def _(found: Found) -> Verdict:
+    latest = {name: max(_but(_points(found, name), "Collect").values()) for name in OURS}
+    said = f"from {_listed(latest)} values on, at the latest"
+    return for_each({name: at <= 112 for name, at in latest.items()}, said)
+
+
+@claim("Section 7.1", "Two-Stacks and ABA pay from smaller windows on than DABA")
+def _(found: Found) -> Verdict:
+    daba = _points(found, "daba")
+    fits: dict[str, bool] = {}
+    for name in ("two_stacks", "aba"):
+        points = _but(_points(found, name), "Collect")
+        fits |= {f"{function} ({name})": at < daba[function] for function, at in points.items()}
+    return for_each(fits, f"in {sum(fits.values())} of {len(fits)} pairs")
+
+
+@claim("Section 7.1", "ABA pays from smaller windows on than Two-Stacks, or from the same")
+def _(found: Found) -> Verdict:
+    stacks, aba = (_but(_points(found, name), "Collect") for name in ("two_stacks", "aba"))
+    fits = {function: at <= stacks[function] for function, at in aba.items()}
+    return for_each(fits, f"in {sum(fits.values())} of {len(fits)} functions")
+
+
+@claim("Section 7.1", "but for Bloom, Reactive's break-even point is 10 (9) times theirs or more")
+def _(found: Found) -> Verdict:
+    reactive = _but(_points(found, "flat_fat"), "Bloom", "Collect")
+    ratios = {
+        function: min(at / _points(found, name)[function] for name in OURS)
+        for function, at in reactive.items()
+    }
+    said = f"{told(min(ratios.values()))} to {told(max(ratios.values()))} times the latest of them"
+    return for_each({function: ratio >= 9 for function, ratio in ratios.items()}, said)
+
+
+@claim("Section 7.1", "ABA pays for Sum from no larger windows on than for Bloom")
+def _(found: Found) -> Verdict:
+    points = _points(found, "aba")
+    both = {name: points[name] for name in ("Sum", "Bloom")}
+    return for_each({"aba": both["Sum"] <= both["Bloom"]}, _listed(both))
+
+
+@claim("introduction", "on windows of up to 4 values at most twice the time of recalculating")
+def _(found: Found) -> Verdict:
+    results = found["constant_time_break_even"]
+    worst = {}
+    for name in OURS:
+        for panel in results.panels(SLIDE):
+            ratio = results.ratio(SLIDE, name, "recalc", panel).where(lambda n: n <= 4)
+            worst[f"{panel} ({name})"] = ratio.greatest
+    said = f"at most {told(max(worst.values()))} x the time"
+    return for_each({each: ratio <= 2 for each, ratio in worst.items()}, said)
+
+
+def _over(results: Results, algorithm: str, other: str) -> dict[str, Curve]:
+    """How many times the throughput of another an algorithm has, by function."""
+    return {panel: results.ratio(SLIDE, other, algorithm, panel) for panel in results.panels(SLIDE)}
+
+
+def _named(results: Results, other: str, from_n: int) -> dict[str, Curve]:
+    """The same for all three, from a window on."""
+    return {
+        f"{panel} ({name})": curve.where(lambda n: n >= from_n)
+        for name in OURS
+        for panel, curve in _over(results, name, other).items()
+    }
+
+
+def _range(curves: dict[str, Curve]) -> str:
+    some = [curve for curve in curves.values() if curve]
+    return f"{told(min(c.least for c in some))} to {told(max(c.greatest for c in some))} x"
+
+
+@claim("abstract", "DABA's throughput is above Reactive's (from windows of 16 values on)")
+def _(found: Found) -> Verdict:
+    curves = _over(found["constant_time_throughput"], "daba", "flat_fat")
+    curves = {panel: curve.where(lambda n: n >= 16) for panel, curve in curves.items()}
+    return along_each(curves, lambda n, ratio: ratio > 1, _range(curves))
+
+
+@claim("introduction", "at least twice the throughput of Reactive from windows of 256 values on")
+def _(found: Found) -> Verdict:
+    curves = _named(found["constant_time_throughput"], "flat_fat", 256)
+    return along_each(curves, lambda n, ratio: ratio >= 2, _range(curves))
+
+
+@claim("Figure 18", "Two-Stacks or ABA has the best throughput (within 5 %) at every window")
+def _(found: Found) -> Verdict:
+    results = found["constant_time_throughput"]
+    shares = {}
+    for panel in results.panels(SLIDE):
+        times = {name: results.curve(SLIDE, name, panel) for name in results.series(SLIDE, panel)}
+        share = {}
+        for n in times["aba"].xs:
+            best = min(curve.at[n] for curve in times.values() if n in curve.at)
+            share[n] = best / min(times["two_stacks"].at[n], times["aba"].at[n])
+        shares[panel] = Curve(share)
+    least = min(curve.least for curve in shares.values())
+    said = f"at least {told(least)} of the best"
+    return along_each(shares, lambda n, share: share >= 0.95, said)
+
+
+@claim("Figure 18", "Recalc's time grows with the window: at 2^10 over 8 times that at 2^6")
+def _(found: Found) -> Verdict:
+    results = found["constant_time_throughput"]
+    fits, grown = {}, {}
+    for panel in results.panels(SLIDE):
+        curve = results.curve(SLIDE, "recalc", panel)
+        if 64 in curve.at and 1024 in curve.at:
+            grown[panel] = curve.at[1024] / curve.at[64]
+            fits[panel] = grown[panel] > 8
+    return for_each(fits, ", ".join(f"{panel} {told(ratio)} x" for panel, ratio in grown.items()))
+
+
+for name in ("two_stacks", "aba"):
+
+    @claim("Figure 18", f"DABA's throughput is below that of {TITLES[name]}")
+    def _(found: Found, name: str = name) -> Verdict:
+        curves = _over(found["constant_time_throughput"], "daba", name)
+        return along_each(curves, lambda n, ratio: ratio < 1, _range(curves))
+
+
+@claim("Figure 18", "all three outperform Reactive, but for Bloom with windows below 2^8 values")
+def _(found: Found) -> Verdict:
+    curves = _named(found["constant_time_throughput"], "flat_fat", 1)
+    curves = {
+        name: curve.where(lambda n: n >= 256) if name.startswith("Bloom") else curve
+        for name, curve in curves.items()
+    }
+    return along_each(curves, lambda n, ratio: ratio > 1, _range(curves))
+
+
+def _gained(found: Found, functions: tuple[str, ...]) -> dict[str, float]:
+    """By what the throughput of ABA and DABA grows from windows of 4 values to those of 2^8."""
+    results = found["constant_time_throughput"]
+    gained = {}
+    for function in functions:
+        for name in ("aba", "daba"):
+            curve = results.curve(SLIDE, name, function)
+            gained[f"{function} ({name})"] = curve.at[4] / curve.at[256]
+    return gained
+
+
+@claim("Figure 18", "with Sum and GeometricMean ABA and DABA gain throughput up to windows of 2^8")
+def _(found: Found) -> Verdict:
+    gained = _gained(found, ("Sum", "GeometricMean"))
+    said = ", ".join(f"{name} {told(ratio)} x" for name, ratio in gained.items())
+    return for_each({name: ratio > 1 for name, ratio in gained.items()}, f"2^8 over 4: {said}")
+
+
+@claim("Section 7.2", "with Bloom that gain is not to be seen (less than 15 %)")
+def _(found: Found) -> Verdict:
+    gained = _gained(found, ("Bloom",))
+    said = ", ".join(f"{name} {told(ratio)} x" for name, ratio in gained.items())
+    return for_each({name: ratio < 1.15 for name, ratio in gained.items()}, f"2^8 over 4: {said}")
+
+
+@claim("Section 7.2", "with Sum caching makes little difference to DABA's throughput (within 10 %)")
+def _(found: Found) -> Verdict:
+    curve = found["constant_time_throughput"].ratio(SLIDE, "daba", "daba_cached", "Sum")
+    said = f"{told(curve.least)} to {told(curve.greatest)} x with caching"
+    return along(curve, lambda n, ratio: abs(ratio - 1) <= 0.1, said)
+
+
+@claim("Section 7.2", "with Bloom caching makes DABA faster at every window (from 4 values on)")
+def _(found: Found) -> Verdict:
+    curve = found["constant_time_throughput"].ratio(SLIDE, "daba", "daba_cached", "Bloom")
+    curve = curve.where(lambda n: n >= 4)
+    said = f"{told(curve.least)} to {told(curve.greatest)} x with caching"
+    return along(curve, lambda n, ratio: ratio > 1, said)
+
+
+@claim("Section 7.2", "a slide of DABA takes as long at any window from 2^4 to 2^14 (within 1.5 x)")
+def _(found: Found) -> Verdict:
+    results = found["constant_time_throughput"]
+    curves = {
+        panel: results.curve(SLIDE, "daba", panel).where(lambda n: 16 <= n <= 1 << 14)
+        for panel in results.panels(SLIDE)
+    }
+    spread = {panel: curve.greatest / curve.least for panel, curve in curves.items()}
+    said = ", ".join(f"{panel} within {told(ratio)} x" for panel, ratio in spread.items())
+    return for_each({panel: is_flat(curve, 1.5) for panel, curve in curves.items()}, said)
+
+
+def _kept(found: Found, function: str, algorithm: str) -> Curve:
+    """What is left of the best throughput at windows that are larger, as a share."""
+    curve = found["constant_time_throughput"].curve(SLIDE, algorithm, function)
+    if max(curve.xs) < 1 << 16:
+        raise NotMeasuredError(f"windows only up to {told(max(curve.xs))} values")
+    best = min(curve.values)
+    fastest = min(n for n, ns in curve.at.items() if ns == best)
+    return Curve({n: best / ns for n, ns in curve.at.items() if n >= fastest})
+
+
+@claim("Section 7.2", "throughput falls (by 10 % or more) towards windows of 2^20 values")
+def _(found: Found) -> Verdict:
+    left = {
+        f"{function} ({name})": _kept(found, function, name).last
+        for function in ("Sum", "GeometricMean", "Bloom")
+        for name in OURS
+    }
+    said = f"{told(min(left.values()))} to {told(max(left.values()))} of the best is left"
+    return for_each({name: share <= 0.9 for name, share in left.items()}, said)
+
+
+@claim("Section 7.2", "Sum's throughput falls (below 90 %) at larger windows than GeometricMean's")
+def _(found: Found) -> Verdict:
+    from_n = {}
+    for function in ("Sum", "GeometricMean"):
+        below = _kept(found, function, "aba").where(lambda n: n >= 1024)
+        low = [n for n, share in below.at.items() if share < 0.9]
+        from_n[function] = min(low) if low else float("inf")
+    later = from_n["Sum"] > from_n["GeometricMean"]
+    return for_each({"aba": later}, f"aba: from {_listed(from_n)} values on")

@@ -1,0 +1,155 @@
+"""The claims of the Monoid Tree Aggregator's paper (2019): many values leave at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log2
+
+from sash.figures.claims.judging import (
+    HOLDS,
+    NOT_HERE,
+    Claims,
+    Found,
+    Verdict,
+    along,
+    at_least,
+    at_most,
+    for_each,
+    power,
+)
+from sash.figures.claims.mta import STORES, TREES, micro, stored, there
+from sash.figures.crossing import crossing
+from sash.figures.drawing.drawn import told
+from sash.figures.results import Curve
+
+CLAIMS = Claims("mta")
+claim = CLAIMS.claim
+
+EVICTION = "ns an eviction"
+
+
+def _eviction(found: Found, series: str) -> Curve:
+    """Nanoseconds by the number of values that leave."""
+    return there(found["mta_bulk_evictions"].curve(EVICTION, series, "bulk evictions"), series)
+
+
+def _times(found: Found, above: str, below: str) -> Curve:
+    """How many times as long one takes as another to evict many."""
+    return found["mta_bulk_evictions"].ratio(EVICTION, above, below, "bulk evictions")
+
+
+@claim("Figure 7 (a)", "Naive takes the same time, however many are evicted (within 1.5 times)")
+def _(found: Found) -> Verdict:
+    naive = _eviction(found, "recalc")
+    said = f"{told(naive.least / 1e6)} – {told(naive.greatest / 1e6)} ms"
+    return along(naive, lambda k, each: each <= 1.5 * naive.values[0], said, "evictions")
+
+
+@claim("Figure 7 (a)", "DABA's time grows linearly with the number that leaves (power 0.8 to 1.2)")
+def _(found: Found) -> Verdict:
+    grows = power(_eviction(found, "daba_cached").where(lambda k: k >= 16))
+    kind = HOLDS if 0.8 <= grows <= 1.2 else NOT_HERE
+    return Verdict(kind, f"from 16 on as k to the power of {told(grows)}")
+
+
+@claim("Figure 7 (a)", "DABA is slower than Naive from an eighth of the window on")
+def _(found: Found) -> Verdict:
+    ratio = _times(found, "daba_cached", "recalc")
+    at = crossing(ratio) / (there(ratio, "recalc").xs[-1] + 1)
+    return at_most(at, 1 / 8, f"from {told(at, 2)} of the window on", in_part=1)
+
+
+@claim("Figure 7 (b)", "in a store, of k values at once at most 1 + log₂ k times the time of one")
+def _(found: Found) -> Verdict:
+    most = {}
+    for name in stored(found["mta_bulk_evictions"], *TREES):
+        curve = _eviction(found, name)
+        first = curve.values[0]
+        most[name] = max(each / first / (1 + log2(k)) for k, each in curve.at.items())
+    said = ", ".join(f"{name} {told(each, 2)} x that" for name, each in most.items())
+    return for_each({name: each <= 1 for name, each in most.items()}, f"at worst {said}")
+
+
+@claim("Figure 7 (b)", "in a store AMTA and Log MTA are alike (on average within 1.5 times)")
+def _(found: Found) -> Verdict:
+    means = {store: _both(found, store).mean for store in STORES if _both(found, store)}
+    said = ", ".join(f"{store}: amta takes {told(each)} x" for store, each in means.items())
+    return for_each({store: 1 / 1.5 <= each <= 1.5 for store, each in means.items()}, said)
+
+
+@claim("Figure 7 (b)", "in a store Log MTA is faster than AMTA for most numbers (more than half)")
+def _(found: Found) -> Verdict:
+    return _mostly_faster(found, [store for store in STORES if _both(found, store)])
+
+
+@claim("Figure 7 (b)", "in memory Log MTA is faster than AMTA for most numbers (more than half)")
+def _(found: Found) -> Verdict:
+    return _mostly_faster(found, [""])
+
+
+def _both(found: Found, store: str) -> Curve:
+    """AMTA's time over Log MTA's, in a store, or in memory."""
+    where = f", {store}" if store else ""
+    return _times(found, f"amta{where}", f"log_mta{where}")
+
+
+def _mostly_faster(found: Found, stores: Sequence[str]) -> Verdict:
+    shares = {}
+    for store in stores:
+        ratio = there(_both(found, store), "amta")
+        shares[store or "memory"] = sum(each > 1 for each in ratio.values) / len(ratio.values)
+    said = ", ".join(f"{where}: for {each:.0%}" for where, each in shares.items())
+    return for_each({where: each > 0.5 for where, each in shares.items()}, said)
+
+
+@claim("Figure 7 (b)", "in a store all but one leave in less than half of the longest time")
+def _(found: Found) -> Verdict:
+    names = stored(found["mta_bulk_evictions"], *TREES)
+    shares = {n: _eviction(found, n).last / _eviction(found, n).greatest for n in names}
+    said = ", ".join(f"{name} {told(share, 2)} of it" for name, share in shares.items())
+    return for_each({name: share < 0.5 for name, share in shares.items()}, said)
+
+
+@claim("Figure 7 (b)", "in a store at worst about 5 ms (at most 6)")
+def _(found: Found) -> Verdict:
+    names = stored(found["mta_bulk_evictions"], *TREES)
+    worst = {name: _eviction(found, name).greatest / 1e6 for name in names}
+    said = ", ".join(f"{name} {told(each)} ms" for name, each in worst.items())
+    return for_each({name: each <= 6 for name, each in worst.items()}, said)
+
+
+@claim("Figure 7 (b)", "in a store at worst 400 times faster than Naive in memory")
+def _(found: Found) -> Verdict:
+    names = stored(found["mta_bulk_evictions"], *TREES)
+    naive = _eviction(found, "recalc").mean
+    least = min(naive / _eviction(found, name).greatest for name in names)
+    return at_least(least, 400)
+
+
+@claim("Figure 7 (b)", "in memory at worst 455 µs with AMTA, 258 µs with Log MTA")
+def _(found: Found) -> Verdict:
+    limits = {"amta": 455e3, "log_mta": 258e3}
+    curves = {name: _eviction(found, name) for name in limits}
+    said = ", ".join(f"{name} {micro(each.greatest)}" for name, each in curves.items())
+    share = {
+        k: max(curves[name].at[k] / limits[name] for name in limits) for k in curves["amta"].xs
+    }
+    return along(Curve(share), lambda k, each: each <= 1, f"at worst {said}", "evictions")
+
+
+@claim("Figure 7 (b)", "in memory both trees are faster than DABA, however many leave")
+def _(found: Found) -> Verdict:
+    ratios = [_times(found, "daba_cached", name) for name in TREES]
+    least = Curve({k: min(each.at[k] for each in ratios) for k in ratios[0].xs})
+    said = f"DABA takes {told(least.least)} – {told(least.greatest)} x"
+    return along(least, lambda k, each: each > 1, said, "evictions")
+
+
+@claim("Figure 7 (b)", "in a store both are faster than DABA in memory if an eighth or more leaves")
+def _(found: Found) -> Verdict:
+    names = stored(found["mta_bulk_evictions"], *TREES)
+    eighth = (_eviction(found, "daba_cached").xs[-1] + 1) / 8
+    ratios = {name: _times(found, "daba_cached", name) for name in names}
+    least = {name: ratio.where(lambda k: k >= eighth).least for name, ratio in ratios.items()}
+    said = ", ".join(f"{name} {told(each)} x and more" for name, each in least.items())
+    return for_each({name: each > 1 for name, each in least.items()}, said)

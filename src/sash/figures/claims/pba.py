@@ -1,0 +1,255 @@
+"""The claims of the paper on PBA and SBA (2022) that are about ⊕, memory and throughput."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sash.figures.claims.judging import (
+    Claims,
+    Found,
+    NotMeasuredError,
+    Verdict,
+    along,
+    along_each,
+    at_least,
+    for_each,
+    is_flat,
+)
+from sash.figures.drawing.drawn import told
+from sash.figures.results import Curve, Results
+
+CLAIMS = Claims("pba")
+claim = CLAIMS.claim
+
+SLIDE, ROW = "ns a slide", "ns a row"
+MEAN, WORST, EACH = "⊕ a slide", "⊕ of the worst slide", "partials for each value"
+FIRST, BOTH = "pba, first thread", "pba"
+RIVALS = ("two_stacks", "slick_deque")
+LARGE = 1 << 15
+
+
+def _counted(found: Found, metric: str, algorithm: str) -> Curve:
+    return found["pba_calls"].curve(metric, algorithm, "one query")
+
+
+@claim("abstract", "PBA does at most 3 ⊕ a slide (in its first thread)")
+def _(found: Found) -> Verdict:
+    worst = _counted(found, WORST, FIRST)
+    both = _counted(found, WORST, BOTH)
+    said = f"at most {told(worst.greatest)}, and {told(both.greatest)} with the other thread's"
+    return along(worst, lambda n, calls: calls <= 3, said)
+
+
+@claim("Table 1", "PBA does less than 3 ⊕ a slide on average (in its first thread)")
+def _(found: Found) -> Verdict:
+    mean = _counted(found, MEAN, FIRST)
+    both = _counted(found, MEAN, BOTH)
+    said = f"at most {told(mean.greatest, 4)}, and {told(both.greatest)} with the other thread's"
+    return along(mean, lambda n, calls: calls < 3, said)
+
+
+@claim("Table 1", "PBA holds at most (3n + 13) / 2 partials")
+def _(found: Found) -> Verdict:
+    each = _counted(found, EACH, BOTH)
+    said = f"{told(each.last)} n at n = {told(each.xs[-1])}"
+    return along(each, lambda n, partials: partials * n <= (3 * n + 13) / 2, said)
+
+
+for name, title, mean_most, worst_most, partials in (
+    ("two_stacks", "TwoStack", 3.0, "n", 2),
+    ("daba", "DABA", 5.0, "8", 2),
+    ("flat_fit", "FlatFIT", 3.0, "n", 2),
+    ("slick_deque", "SlickDeque", 2.0, "n", 2),
+    ("slide_side", "SlideSide", 3.0, "n", 2),
+):
+
+    @claim("Table 1", f"{title}: {mean_most:g} ⊕ a slide on average (up to 2 % more)")
+    def _(found: Found, name: str = name, most: float = mean_most) -> Verdict:
+        mean = _counted(found, MEAN, name)
+        said = f"{told(mean.least)} to {told(mean.greatest)}"
+        return along(mean, lambda n, calls: calls <= 1.02 * most, said)
+
+    @claim("Table 1", f"{title}: at worst {worst_most} ⊕ a slide (one or two more at most)")
+    def _(found: Found, name: str = name, most: str = worst_most) -> Verdict:
+        worst = _counted(found, WORST, name)
+        said = f"{told(worst.last)} at n = {told(worst.xs[-1])}"
+        return along(worst, lambda n, calls: calls <= (n if most == "n" else int(most)) + 2, said)
+
+    @claim("Table 1", f"{title}: {partials} n partials (and two more at most)")
+    def _(found: Found, name: str = name, most: int = partials) -> Verdict:
+        each = _counted(found, EACH, name)
+        said = f"{told(each.last)} n at n = {told(each.xs[-1])}"
+        return along(each, lambda n, held: held * n <= most * n + 2, said)
+
+
+@claim("Section 3.1", "PBA has the least of all in Table 1, but for SlickDeque's average")
+def _(found: Found) -> Verdict:
+    others = ("two_stacks", "daba", "flat_fit", "slick_deque", "slide_side")
+    fits = {}
+    for metric in (MEAN, WORST, EACH):
+        ours = _counted(found, metric, FIRST).last
+        for other in others:
+            if (metric, other) != (MEAN, "slick_deque"):
+                fits[f"{metric} ({other})"] = ours <= 1.02 * _counted(found, metric, other).last
+    said = f"in {sum(fits.values())} of {len(fits)} comparisons, in the longest window (within 2 %)"
+    return for_each(fits, said)
+
+
+def _ranges(
+    found: Found, above: Sequence[str], below: str, least: float = 0, most: float = float("inf")
+) -> dict[str, Curve]:
+    """How many times the throughput of others an algorithm has, by range, by workload."""
+    results = found["pba_range"]
+    return {
+        f"{panel} ({name})": results.ratio(SLIDE, name, below, panel).where(
+            lambda r: least <= r <= most
+        )
+        for panel in results.panels(SLIDE)
+        for name in above
+    }
+
+
+def _span(curves: dict[str, Curve]) -> str:
+    some = [curve for curve in curves.values() if curve]
+    if not some:
+        raise NotMeasuredError("no such windows")
+    return f"{told(min(c.least for c in some))} to {told(max(c.greatest for c in some))} x"
+
+
+@claim("abstract", "PBA has up to 4 times the throughput of TwoStack and SlickDeque")
+def _(found: Found) -> Verdict:
+    curves = _ranges(found, RIVALS, "pba")
+    best = max(curve.greatest for curve in curves.values())
+    return at_least(best, 4, f"up to {told(best)} x")
+
+
+@claim("introduction", "PBA has more throughput than the others with ranges above 1,024 rows")
+def _(found: Found) -> Verdict:
+    curves = _ranges(found, ("recalc", *RIVALS), "pba", least=1025)
+    return along_each(curves, lambda r, ratio: ratio > 1, _span(curves), of="ranges")
+
+
+@claim("introduction", "SBA has more throughput than the others with ranges up to 1,024 rows")
+def _(found: Found) -> Verdict:
+    curves = _ranges(found, ("recalc", *RIVALS), "sba", most=1024)
+    return along_each(curves, lambda r, ratio: ratio > 1, _span(curves), of="ranges")
+
+
+@claim("conclusion", "SBA has more throughput than TwoStack and SlickDeque with any range")
+def _(found: Found) -> Verdict:
+    curves = _ranges(found, RIVALS, "sba")
+    return along_each(curves, lambda r, ratio: ratio > 1, _span(curves), of="ranges")
+
+
+@claim("Figure 4", "PBA has the best throughput of all with ranges from 2^15 rows on")
+def _(found: Found) -> Verdict:
+    curves = _ranges(found, ("recalc", "sba", *RIVALS), "pba", least=LARGE)
+    return along_each(curves, lambda r, ratio: ratio > 1, _span(curves), of="ranges")
+
+
+@claim("Figure 4", "from 2^15 rows on PBA has 2.5 times the throughput of TwoStack")
+def _(found: Found) -> Verdict:
+    curves = _ranges(found, ("two_stacks",), "pba", least=LARGE)
+    return along_each(curves, lambda r, ratio: ratio >= 2.5, _span(curves), of="ranges")
+
+
+@claim("Figure 4", "from 2^15 rows on PBA has 4 times the throughput of SlickDeque")
+def _(found: Found) -> Verdict:
+    curves = _ranges(found, ("slick_deque",), "pba", least=LARGE)
+    return along_each(curves, lambda r, ratio: ratio >= 4, _span(curves), of="ranges")
+
+
+def _two_threads(results: Results, panel: str) -> Curve:
+    """Rows per second, in millions, if every chunk is handed over."""
+    ns = results.curve(SLIDE, "pba, two threads", panel)
+    return Curve({r: 1e3 / each for r, each in ns.at.items()})
+
+
+@claim("Figure 4", "PBA's throughput grows with the range up to 2^15 (or falls by 5 % at most)")
+def _(found: Found) -> Verdict:
+    results = found["pba_range"]
+    steps = {}
+    for panel in results.panels(SLIDE):
+        curve = _two_threads(results, panel).where(lambda r: r <= LARGE)
+        pairs = zip(curve.xs, curve.xs[1:], strict=False)
+        steps[panel] = Curve({r: curve.at[r] / curve.at[before] for before, r in pairs})
+    gains = [_two_threads(results, p).at[LARGE] / _two_threads(results, p).at[8] for p in steps]
+    said = f"with two threads always, {told(min(gains))} x or more from 8 to 2^15 rows"
+    return along_each(steps, lambda r, step: step >= 0.95, said, of="ranges")
+
+
+@claim("Figure 4", "from 2^15 rows on PBA's throughput stays as it is (within 20 %)")
+def _(found: Found) -> Verdict:
+    results = found["pba_range"]
+    fits, spread = {}, {}
+    for panel in results.panels(SLIDE):
+        curve = results.curve(SLIDE, "pba", panel).where(lambda r: r >= LARGE)
+        if len(curve.xs) < 2:
+            raise NotMeasuredError("no ranges above 2^15 rows")
+        fits[panel], spread[panel] = is_flat(curve, 1.2), curve.greatest / curve.least
+    return for_each(fits, ", ".join(f"{p} within {told(each)} x" for p, each in spread.items()))
+
+
+@claim("Section 5.1.1", "the best chunks have 17 slices for 2^5 rows and 5,242,884 for 2^20")
+def _(found: Found) -> Verdict:
+    chunks = found["pba_range"].curve("chunk", "pba", "uniform")
+    claimed = {1 << 5: 17, 1 << 20: 5_242_884}
+    there = {r: chunk for r, chunk in claimed.items() if r in chunks.at}
+    said = ", ".join(f"{chunks.at[r]:,.0f} for {r:,}" for r in there)
+    return for_each({f"{r:,}": chunks.at[r] == chunk for r, chunk in there.items()}, said)
+
+
+@claim("Figure 5", "all have more throughput with a slide of 10 rows than with one of 1")
+def _(found: Found) -> Verdict:
+    results = found["pba_slide"]
+    gains = {}
+    for panel in results.panels(ROW):
+        for name in results.series(ROW, panel):
+            curve = results.curve(ROW, name, panel)
+            gains[f"{panel} ({name})"] = curve.at[1] / curve.last
+    said = f"{told(min(gains.values()))} to {told(max(gains.values()))} x"
+    return for_each({name: gain > 1 for name, gain in gains.items()}, said)
+
+
+@claim("Figure 5", "PBA has the most throughput with small slides (1 and 2 rows)")
+def _(found: Found) -> Verdict:
+    results = found["pba_slide"]
+    curves = {
+        f"{panel} ({name})": results.ratio(ROW, name, "pba", panel).where(lambda s: s <= 2)
+        for panel in results.panels(ROW)
+        for name in (*RIVALS, "sba")
+    }
+    return along_each(curves, lambda s, ratio: ratio > 1, _span(curves), of="slides")
+
+
+@claim("Figure 5", "with larger slides the algorithms are closer to each other")
+def _(found: Found) -> Verdict:
+    results = found["pba_slide"]
+    fits, said = {}, []
+    for panel in results.panels(ROW):
+        curves = [results.curve(ROW, name, panel) for name in results.series(ROW, panel)]
+        first, last = (
+            max(curve.at[s] for curve in curves) / min(curve.at[s] for curve in curves)
+            for s in (1, max(curves[0].xs))
+        )
+        fits[panel] = last < first
+        said.append(f"{panel} {told(first)} x between the slowest and the fastest, {told(last)} x")
+    return for_each(fits, "; ".join(said))
+
+
+def _over_time(found: Found, above: Sequence[str], below: str, panel: str) -> dict[str, Curve]:
+    results = found["pba_time"]
+    return {name: results.ratio(ROW, name, below, panel) for name in above}
+
+
+for panel, drawn in (("range", "Figure 6 (a)"), ("slide", "Figure 6 (b)")):
+
+    @claim(drawn, f"over time PBA has the most throughput with every {panel}")
+    def _(found: Found, panel: str = panel) -> Verdict:
+        curves = _over_time(found, (*RIVALS, "sba"), "pba", panel)
+        return along_each(curves, lambda at, ratio: ratio > 1, _span(curves), of=f"{panel}s")
+
+    @claim(drawn, f"over time SBA has more than TwoStack and SlickDeque with every {panel}")
+    def _(found: Found, panel: str = panel) -> Verdict:
+        curves = _over_time(found, RIVALS, "sba", panel)
+        return along_each(curves, lambda at, ratio: ratio > 1, _span(curves), of=f"{panel}s")

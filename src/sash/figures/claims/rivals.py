@@ -1,0 +1,167 @@
+"""What we say of Sash beside other libraries: in the README, and as the benchmarks promise it."""
+
+from __future__ import annotations
+
+from sash.figures.claims.comparing import ROW, all_at_most, all_faster, ours, over, span
+from sash.figures.claims.judging import Claims, Found, Verdict, along_each, for_each, is_flat
+from sash.figures.results import Curve
+
+CLAIMS = Claims("rivals")
+claim = CLAIMS.claim
+
+EVENT, ERROR = "ns an event", "worst relative error"
+
+
+# Arrays
+
+
+@claim("README, Figure R1", "a few nanoseconds a row (at most 10) over windows of rows")
+def _(found: Found) -> Verdict:
+    return all_at_most(ours(found["rivals_arrays"]), 10, "ns a row")
+
+
+@claim("README, Figure R2", "a few nanoseconds a row (at most 10) over windows of time")
+def _(found: Found) -> Verdict:
+    return all_at_most(ours(found["rivals_time"]), 10, "ns a row")
+
+
+@claim(
+    "README, Figure R1",
+    "as fast over any number of rows (the longest time for a row at most twice the shortest)",
+)
+def _(found: Found) -> Verdict:
+    took = ours(found["rivals_arrays"])
+    said = ", ".join(f"{panel} {span([curve])} ns" for panel, curve in took.items())
+    return for_each({panel: is_flat(curve, 2) for panel, curve in took.items()}, said)
+
+
+FLOORS = {"Max": 1.0, "Mean": 1.5, "StdDev": 2.5}
+
+
+@claim(
+    "make bench-core, Figure R1",
+    "at most 1.0 times np.maximum.accumulate for Max, 1.5 times for Mean, 2.5 times for StdDev",
+)
+def _(found: Found) -> Verdict:
+    floors = over(found["rivals_arrays"], "sash", "numpy, floor")
+    relative = {
+        panel: Curve({n: value / FLOORS[panel] for n, value in curve.at.items()})
+        for panel, curve in floors.items()
+    }
+    said = ", ".join(f"{panel} {span([curve])} x" for panel, curve in floors.items())
+    return along_each(relative, lambda _, share: share <= 1, said)
+
+
+def _claim_faster(where: str, experiment: str, rival: str, says: str, metric: str = ROW) -> None:
+    @claim(where, says)
+    def _(found: Found) -> Verdict:
+        return all_faster(found, experiment, rival, metric)
+
+
+for _rival in ("pandas", "polars", "duckdb", "bottleneck", "numbagg"):
+    _claim_faster(
+        "make bench-core, Figure R1",
+        "rivals_arrays",
+        _rival,
+        f"faster than {_rival} for every aggregate that it has, over windows of any number of rows",
+    )
+for _rival in ("pandas", "polars", "duckdb"):
+    _claim_faster(
+        "Figure R2",
+        "rivals_time",
+        _rival,
+        f"faster than {_rival} over windows of time, however many rows are in them",
+    )
+
+
+# Aggregates of one's own
+
+
+@claim(
+    "README, Figure R3",
+    "an operator of one's own is as fast as the same one built in (at most 1.1 times the time)",
+)
+def _(found: Found) -> Verdict:
+    ratios = over(found["rivals_own"], "sash", "sash, built in")
+    return all_at_most(ratios, 1.1, "x the time of the built-in one")
+
+
+@claim("README, Figure R3", "an aggregate of one's own at a few nanoseconds a row (at most 10)")
+def _(found: Found) -> Verdict:
+    return all_at_most(ours(found["rivals_own"]), 10, "ns a row")
+
+
+for _rival, _called in (
+    ("pandas", "pandas' rolling.apply"),
+    ("pandas, numba", "pandas' rolling.apply compiled by Numba"),
+    ("polars", "polars' rolling_map"),
+):
+    _claim_faster(
+        "Figure R3",
+        "rivals_own",
+        _rival,
+        f"faster than {_called} with an aggregate of one's own, for every window",
+    )
+
+
+# Drift
+
+
+@claim(
+    "README, Table R4",
+    "a window that a huge value has left shows no trace of it (a relative error of at most 1e-12)",
+)
+def _(found: Found) -> Verdict:
+    errors = ours(found["rivals_drift"], ERROR)
+    worst = max(curve.greatest for curve in errors.values())
+    return for_each(
+        {panel: curve.greatest <= 1e-12 for panel, curve in errors.items()},
+        f"{worst:.1e} at worst",
+    )
+
+
+@claim(
+    "README, Table R4",
+    "a standard deviation that is kept by adding and subtracting, as bottleneck and numbagg do, "
+    "stays wrong (by more than 10 %)",
+)
+def _(found: Found) -> Verdict:
+    results = found["rivals_drift"]
+    errors = {
+        name: results.curve(ERROR, name, "StdDev").greatest
+        for name in ("bottleneck", "numbagg")
+        if name in results.series(ERROR)
+    }
+    said = ", ".join(f"{name} is off by {100 * error:.0f} %" for name, error in errors.items())
+    return for_each({name: error > 0.1 for name, error in errors.items()}, said)
+
+
+# Events
+
+
+@claim(
+    "Figure R4",
+    "an event that is pushed takes as long, however long the window is (the longest at most twice "
+    "the shortest)",
+)
+def _(found: Found) -> Verdict:
+    took = ours(found["rivals_events"], EVENT)
+    micro = {
+        name: Curve({n: ns / 1e3 for n, ns in curve.at.items()}) for name, curve in took.items()
+    }
+    said = ", ".join(f"{name} {span([curve])} µs" for name, curve in micro.items())
+    return for_each({name: is_flat(curve, 2) for name, curve in micro.items()}, said)
+
+
+_claim_faster("Figure R4", "rivals_events", "river", "faster than river event by event", EVENT)
+
+
+@claim(
+    "Figure R4",
+    "faster event by event than a deque that is aggregated again, from windows of 1,000 on",
+)
+def _(found: Found) -> Verdict:
+    times = over(found["rivals_events"], "python", "sash", EVENT)
+    long = {panel: curve.where(lambda n: n >= 1_000) for panel, curve in times.items()}
+    said = f"the deque takes {span(long.values())} x the time"
+    return along_each(long, lambda _, ratio: ratio > 1, said)

@@ -1,0 +1,148 @@
+"""What we say of Sash beside Spark's own windows, as the benchmarks promise it."""
+
+from __future__ import annotations
+
+from sash.figures.claims.comparing import ROW, all_at_most, all_faster, ours, over, span
+from sash.figures.claims.judging import (
+    Claims,
+    Found,
+    NotMeasuredError,
+    Verdict,
+    along,
+    along_each,
+    at_least,
+    for_each,
+    is_flat,
+)
+from sash.figures.results import Curve
+
+CLAIMS = Claims("rivals")
+claim = CLAIMS.claim
+
+
+# Spark's batches
+
+
+@claim(
+    "make bench-spark, Figure R5",
+    "on Spark at most twice the time of the shuffle and sort that any window needs",
+)
+def _(found: Found) -> Verdict:
+    ratios = over(found["rivals_spark"], "sash", "spark, shuffle and sort alone")
+    return all_at_most(ratios, 2, "x the time")
+
+
+@claim(
+    "make bench-spark, Figure R5",
+    "on Spark an operator of one's own is as fast as the same one built in (at most 1.1 times the "
+    "time)",
+)
+def _(found: Found) -> Verdict:
+    ratio = found["rivals_spark"].ratio(ROW, "sash", "sash, built in", "own maximum")
+    return along(ratio, lambda _, times: times <= 1.1, f"{span([ratio])} x the built-in one")
+
+
+@claim(
+    "Figure R5",
+    "on Spark as fast for any window (the longest time for a row at most 1.5 times the shortest)",
+)
+def _(found: Found) -> Verdict:
+    took = ours(found["rivals_spark"])
+    said = ", ".join(f"{panel} {span([curve])} ns" for panel, curve in took.items())
+    return for_each({panel: is_flat(curve, 1.5) for panel, curve in took.items()}, said)
+
+
+@claim(
+    "make bench-spark, Figure R5",
+    "faster than Spark's own windows as they come, for every window",
+)
+def _(found: Found) -> Verdict:
+    return all_faster(found, "rivals_spark", "spark")
+
+
+@claim(
+    "make bench-spark, Figure R5",
+    "at least 40 times as fast as Spark's own windows as they come, from 10,000 rows on",
+)
+def _(found: Found) -> Verdict:
+    times = over(found["rivals_spark"], "spark", "sash")
+    long = {panel: curve.where(lambda n: n >= 10_000) for panel, curve in times.items()}
+    return along_each(long, lambda _, ratio: ratio >= 40, f"{span(long.values())} x as fast")
+
+
+TREE = {"Max": 1.5, "StdDev": 2.5}
+
+
+@claim(
+    "make bench-spark, Figure R5",
+    "from 1,000 rows on at least 1.5 times as fast as Spark's segment tree for Max, and 2.5 times "
+    "for StdDev",
+)
+def _(found: Found) -> Verdict:
+    times = {
+        panel: curve.where(lambda n: n >= 1_000)
+        for panel, curve in over(found["rivals_spark"], "spark, segment tree", "sash").items()
+    }
+    relative = {
+        panel: Curve({n: value / TREE[panel] for n, value in curve.at.items()})
+        for panel, curve in times.items()
+    }
+    said = f"{span(times.values())} x as fast"
+    return along_each(relative, lambda _, share: share >= 1, said)
+
+
+@claim("Figure R5", "at least 5 times as fast as a pandas_udf over Spark's own windows")
+def _(found: Found) -> Verdict:
+    times = over(found["rivals_spark"], "spark, pandas_udf", "sash")
+    said = f"{span(times.values())} x as fast"
+    return along_each(times, lambda _, ratio: ratio >= 5, said)
+
+
+# Spark's streams: by panel, rival and how many times its rows a second, at least
+
+STREAMS = (
+    (
+        "last hour at each row",
+        "spark, mapInArrow alone",
+        0.4,
+        "on a stream at least 0.4 times the rows a second of a mapInArrow that does nothing",
+    ),
+    (
+        "last hour at each row",
+        "spark, applyInPandasWithState",
+        5,
+        "on a stream at least 5 times the rows a second of applyInPandasWithState with a list",
+    ),
+    (
+        "last minute at each second",
+        "spark, window() as it comes",
+        40,
+        "on a stream at least 40 times the rows a second of Spark's window() as it comes",
+    ),
+    (
+        "last minute at each second",
+        "spark, window()",
+        5,
+        "on a stream at least 5 times the rows a second of Spark's window() with Sash's settings",
+    ),
+    (
+        "last hour, a row of each key",
+        "spark, transformWithState",
+        20,
+        "on a stream at least 20 times the rows a second of transformWithState for each key",
+    ),
+)
+
+
+def _claim_stream(panel: str, rival: str, least: float, says: str) -> None:
+    @claim("make bench-stream, Figure R6", says)
+    def _(found: Found) -> Verdict:
+        ratio = found["rivals_spark"].ratio("rows/s", "sash", rival, panel)
+        if not ratio:
+            raise NotMeasuredError(f"{rival} was not run")
+        # A share of one is missed by less than one as by any other.
+        return at_least(ratio.last, least, in_part=min(1.0, least))
+
+
+for _given in STREAMS:
+    _claim_stream(*_given)

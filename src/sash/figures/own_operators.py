@@ -1,0 +1,61 @@
+"""Aggregates as a user would write them: what is compared with built-in ones, and with others'."""
+
+from __future__ import annotations
+
+import math
+
+import sash
+
+
+@sash.operator(partial={"hi": "float64"}, commutative=True, empty=None)
+class OwnMax:
+    """The maximum."""
+
+    def identity():
+        return -math.inf
+
+    def lift(v):
+        return v
+
+    def combine(a, b):
+        return max(a.hi, b.hi)
+
+    def lower(p):
+        return p.hi
+
+
+@sash.operator(partial={"n": "int64", "logs": "float64"}, commutative=True, empty=None)
+class OwnGeometricMean:
+    """The geometric mean of positive numbers."""
+
+    def identity():
+        return 0, 0.0
+
+    def lift(v):
+        return 1, math.log(v)
+
+    def combine(a, b):
+        return a.n + b.n, a.logs + b.logs
+
+    def lower(p):
+        return math.exp(p.logs / p.n)
+
+
+@sash.operator(
+    partial={"count": "int64", "max_size": "int64"},
+    answer={"count": "int64", "max_size": "int64"},
+)
+class Sized:
+    """How many values there are, and how many the newest one lets be (MTA's Listing 2)."""
+
+    def identity():
+        return 0, 0
+
+    def lift(v):
+        return 1, v
+
+    def combine(a, b):
+        return a.count + b.count, b.max_size if b.count > 0 else a.max_size
+
+    def lower(p):
+        return p.count, p.max_size

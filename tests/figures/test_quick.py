@@ -1,0 +1,40 @@
+"""`sash figures --quick`: every experiment runs, and every figure, table and verdict is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from sash.figures.claims.judging import NOT_MEASURED, Found
+from sash.figures.claims.registry import judged
+from sash.figures.report.writing import found_in
+from sash.figures.spec import drawings, specs
+
+COUNTERS = {"cache misses", "stalled"}
+"""What no program is told here: the processor's own counters."""
+
+
+def test_everything(tmp_path: Path) -> None:
+    program = "from sash.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "figures", "--quick", "--out", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-5_000:]
+    found: Found = found_in(tmp_path / "evaluation")
+    assert set(found) == set(specs())
+    page = (tmp_path / "evaluation.md").read_text("utf-8")
+    whole = (tmp_path / "evaluation.html").read_text("utf-8")
+    for drawing in drawings():
+        assert f"### {drawing.label}: {drawing.title}" in page
+        assert f'id="{drawing.name}"' in whole
+    assert "Not drawn" not in page
+    verdicts = judged(found)
+    assert len(verdicts) >= 30
+    missing = [each for each in verdicts if each.verdict.kind == NOT_MEASURED]
+    assert [
+        each.claim.says for each in missing if not any(word in each.claim.says for word in COUNTERS)
+    ] == []
