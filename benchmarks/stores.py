@@ -1,12 +1,12 @@
-"""Windows in a store against windows in memory: slides, memory, window per memory, evictions.
+"""Windows in a store against windows in memory: slides, memory, evictions.
 
-    make bench-stores                                   15 minutes; redis-server for Redis' figures
+    make bench-stores                                   10 minutes; redis-server for Redis' figures
     .venv/bin/python benchmarks/stores.py --bits 16     windows of 2^16 values instead of 2^20
 
 Values come one by one, as in the paper (Constant-Time Sliding Window Framework …, 2019), so what is
 in memory runs in plain Python too. Each figure is a ratio measured in one run: the median of
-interleaved rounds. What each window answers is compared. Results go to build/bench/stores.csv, and
-pictures of the paper's Figures 7 and 8 beside it.
+interleaved rounds. What each window answers is compared. Results go to build/bench/stores.csv. The
+paper's own experiments, and pictures of them, are those of `sash figures`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from sash.stores import Place, Redis, RocksDB, Store
 
 BUILD = Path("build/bench")
 MEMORY = "in memory"
-BUDGETS = [4, 8, 16, 32, 64, 128, 256, 512]
+MOST_IN_MEMORY = 512 << 20
+"""Bytes; a window in memory that takes more grows no further."""
 
 
 @dataclass
@@ -147,7 +148,7 @@ def growing(
         expected = sum(range(1000)) * (size // 1000) + sum(range(size % 1000))
         assert window.query() == expected
         told.send((size, resident() - base))
-        if resident() - base > BUDGETS[-1] << 20 and store is None and size < sizes[-1]:
+        if resident() - base > MOST_IN_MEMORY and store is None and size < sizes[-1]:
             break
     told.send(None)
     if store is not None:
@@ -186,44 +187,14 @@ def memory(bits: int, folder: Path) -> list[Figure]:
     ]
 
 
-def window_per_memory(bits: int, folder: Path) -> tuple[list[Figure], dict[str, list[int]]]:
-    """The paper's Figure 8: how long a window is when so much memory is used up."""
-    sizes = sorted({1 << (k // 4) for k in range(40, 4 * bits + 1)} | _between(bits))
-    runs = {
-        "recalc": ("recalc", {}),
-        "daba": ("daba", {}),
-        "log_mta": ("log_mta", {}),
-        "amta": ("amta", {}),
-        "log_mta, RocksDB": ("log_mta", {"folder": str(folder / "l")}),
-        "amta, RocksDB": ("amta", {"folder": str(folder / "a")}),
-    }
-    found, drawn = [], {}
-    for name, (algorithm, where) in runs.items():
-        used = grown(algorithm, sizes, **where)
-        drawn[name] = [
-            max((size for size, held in used.items() if held <= budget << 20), default=0)
-            for budget in BUDGETS
-        ]
-        for budget, size in zip(BUDGETS, drawn[name], strict=True):
-            if budget in (16, 64, 256):
-                found.append(Figure(f"figure 8: {name}, {budget} MB", size, "values"))
-    return found, drawn
-
-
-def _between(bits: int) -> set[int]:
-    return {(1 << k) + (j << k) // 4 for k in range(10, bits) for j in range(4)}
-
-
 # Bulk evictions
 
 
-def evictions(
-    stores: dict[str, Store | None], bits: int, rounds: int
-) -> tuple[list[Figure], dict[str, list[tuple[int, float]]]]:
-    """The paper's Figure 7: how long an eviction of k values takes, for many k."""
+def evictions(stores: dict[str, Store | None], bits: int, rounds: int) -> list[Figure]:
+    """How long an eviction of k values takes, for many k."""
     size = 1 << bits
     counts = [1 << k for k in range(bits)] + [size - 1]
-    drawn: dict[str, list[tuple[int, float]]] = {}
+    times: dict[str, list[tuple[int, float]]] = {}
     series = [(f"{a}, {n}", a, n) for a in ("amta", "log_mta") for n in stores]
     for name, algorithm, where in [*series, (f"daba, {MEMORY}", "daba", MEMORY)]:
         window = opened("evictions", algorithm, stores[where])
@@ -242,11 +213,11 @@ def evictions(
                 took[count].append(time.perf_counter() - start)
                 first = fed - size + count
                 assert abs(answer - _sum_between(first, fed)) < 1e-3
-        drawn[name] = [(count, median(each)) for count, each in took.items()]
+        times[name] = [(count, median(each)) for count, each in took.items()]
         if where != MEMORY:
             window.close()
     found = []
-    for name, points in drawn.items():
+    for name, points in times.items():
         by = dict(points)
         worst, at = max((seconds, count) for count, seconds in points)
         found.append(Figure(f"evicting {at:,} of {size:,}, {name} (worst)", worst * 1e3, "ms"))
@@ -257,7 +228,7 @@ def evictions(
             what = f"worst of k ≥ 2^{least} against k = 2^{least}, {name}"
             found.append(Figure(what, later / by[1 << least], "x", most=max(bits - least, 2)))
             found.append(Figure(f"worst of all k against k = 1, {name}", worst / by[1], "x"))
-    return found, drawn
+    return found
 
 
 def _sum_between(first: int, last: int) -> int:
@@ -265,39 +236,6 @@ def _sum_between(first: int, last: int) -> int:
         return n // 1000 * 499_500 + sum(range(n % 1000))
 
     return upto(last) - upto(first)
-
-
-# Pictures
-
-
-def draw(figure_8: dict[str, list[int]], figure_7: dict[str, list[tuple[int, float]]]) -> None:
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        print("matplotlib is not installed: no pictures.")
-        return
-    BUILD.mkdir(parents=True, exist_ok=True)
-    figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
-    for name, points in figure_7.items():
-        style = "--" if name.endswith(MEMORY) else "-"
-        axes.plot(*zip(*[(k, s * 1e3) for k, s in points], strict=True), style, label=name)
-    axes.set(xscale="log", yscale="log", xlabel="values evicted at once", ylabel="milliseconds")
-    axes.set_xscale("log", base=2)
-    axes.legend(fontsize=8)
-    figure.savefig(BUILD / "stores-evictions.svg")
-    figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
-    for name, sizes in figure_8.items():
-        style = "-" if "RocksDB" in name else "--"
-        axes.plot(BUDGETS, sizes, style, marker="o", markersize=3, label=name)
-    axes.set(xlabel="memory (MB)", ylabel="values in the window")
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log", base=2)
-    axes.legend(fontsize=8)
-    figure.savefig(BUILD / "stores-memory.svg")
-    print(f"{BUILD}/stores-evictions.svg and stores-memory.svg drawn.")
 
 
 def main() -> None:
@@ -317,11 +255,7 @@ def main() -> None:
         size = 1 << given.bits
         show(found, *slides(stores, size, min(size, 100_000), given.rounds))
         show(found, *memory(given.most_bits, folder))
-        figures, figure_8 = window_per_memory(given.bits + 1, folder)
-        show(found, *figures)
-        figures, figure_7 = evictions(stores, given.bits, min(given.rounds, 3))
-        show(found, *figures)
-        draw(figure_8, figure_7)
+        show(found, *evictions(stores, given.bits, min(given.rounds, 3)))
         for store in stores.values():
             if store is not None:
                 store.close()

@@ -42,14 +42,18 @@ def _(found: Found) -> Verdict:
 for name, title in (("two_stacks", "Two-Stacks"), ("aba", "ABA")):
 
     @claim(
-        "Figure 18", f"the spikes of {title} are far above all slides of DABA (10 times or more)"
+        "Figure 18 (latency)",
+        f"the spikes of {title} are far above all slides of DABA (10 times or more)",
     )
     def _(found: Found, name: str = name) -> Verdict:
         ratios = _times(found, "max", name, "daba")
         fits = {function: ratio >= 10 for function, ratio in ratios.items()}
         return for_each(fits, f"the longest slide is {_span(ratios)} DABA's")
 
-    @claim("Figure 18", f"{title} has a spike for each time it is slid through (0.8 to 1.2 times)")
+    @claim(
+        "Figure 18 (latency)",
+        f"{title} has a spike for each time it is slid through (0.8 to 1.2 times)",
+    )
     def _(found: Found, name: str = name) -> Verdict:
         spikes = _each(found, "spikes a window", name)
         fits = {function: 0.8 <= count <= 1.2 for function, count in spikes.items()}

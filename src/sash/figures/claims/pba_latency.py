@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sash.figures.claims.judging import Claims, Found, Verdict, for_each, theirs
+from sash.figures.claims.judging import (
+    Claims,
+    Found,
+    NotMeasuredError,
+    Verdict,
+    for_each,
+    theirs,
+)
 from sash.figures.drawing.drawn import told
 
 CLAIMS = Claims("pba")
@@ -164,6 +171,17 @@ def _(found: Found) -> Verdict:
 def _(found: Found) -> Verdict:
     ratios = _ratios(found, ["max", "std"], "two_stacks", "slick_deque", MAX)
     return _judged(ratios, lambda ratio: ratio >= 10)
+
+
+@claim(
+    "Table 3",
+    "SlickDeque with MomentSketch: an average like TwoStack's, the longest slide far below",
+)
+def _(found: Found) -> Verdict:
+    raise NotMeasuredError(
+        "SlickDeque needs an operator that picks one of its values or can be taken back, and "
+        "MomentSketch is neither"
+    )
 
 
 @claim("Section 5.1.2", "a more complex aggregation takes longer: MomentSketch more than Max")

@@ -146,7 +146,8 @@ def on_events(
     """A panel for each operator.
 
     events: at least so many in a run, or else as many as the window holds, so that it is slid
-    through; work: how many values one that recomputes may look at.
+    through; work: how many values one that goes through its window at every event may look at: the
+    deque, and river's list of times.
     """
 
     def group(operator: str, size: int) -> list[Case]:
@@ -158,7 +159,7 @@ def on_events(
         cases = []
         for name in installed(made):
             count = max(events, size)
-            if name == "python":
+            if name == "python" or (name, operator) == ("river", BY_TIME):
                 count = max(min(count, work // size), 50)
             one = Events(made[name](), size, count)
             cases.append(Case(operator, name, size, one.run, one.answers))

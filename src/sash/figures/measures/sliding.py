@@ -35,7 +35,7 @@ class Slider:
         self._first: Any = None
 
     def _filled(self, algorithm: str, filling: Job) -> Any:
-        """By the loop that is timed, so that no other must be compiled, unless it takes too long."""
+        """By the loop that is timed, so that no other is compiled; recalc would take too long."""
         empty = filling.new_state()
         if algorithm == "recalc":
             return filling.call("bulk_insert", self.rings, empty, filling.rows, self.size)
