@@ -57,7 +57,7 @@ bench-windows: setup ## time windows: time against rows, many keys against one, 
 bench-plans: setup ## time many queries together against each alone (minutes)
 	$(BIN)/python benchmarks/plans.py
 
-bench-stores: setup ## time and weigh windows in RocksDB and Redis against memory (a quarter of an hour)
+bench-stores: setup ## time and weigh windows in RocksDB and Redis against memory (ten minutes)
 	$(BIN)/python benchmarks/stores.py
 
 bench-spark: setup ## time sash.spark against the sort alone and Spark's own windows (half an hour)

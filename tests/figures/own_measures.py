@@ -6,6 +6,7 @@ import os
 import signal
 
 from sash.figures.cases import Case, Group, Point
+from sash.figures.measures.installed import missing
 
 
 def _group(panel: str = "all") -> list[Case]:
@@ -18,6 +19,10 @@ def fine(*, size: int) -> list[Group]:
 
 def nothing() -> list[Group]:
     return []
+
+
+def absent() -> list[Group]:
+    return [*missing(["no such library"]), _group]
 
 
 def failing() -> list[Group]:

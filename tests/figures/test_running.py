@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from sash.figures import results
 from sash.figures.running import run
 from sash.figures.spec import Spec, spec_of
@@ -47,3 +49,10 @@ def test_one_that_fails_takes_no_other_along(tmp_path: Path) -> None:
     assert "about to fail" in (tmp_path / "logs" / "failing.log").read_text()
     assert not (tmp_path / "logs" / "fine.log").exists()
     assert ("fine", 1, 2) in told and ("fine", 3, 3) in told
+
+
+def test_what_is_not_installed_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (outcome,) = run([spec("absent")], "quick", tmp_path, {}, lambda *_: None)
+    assert outcome.failure == ""
+    assert results.read(tmp_path / "absent.csv").missing == ["no such library"]
+    assert "absent: no such library is not installed" in capsys.readouterr().err

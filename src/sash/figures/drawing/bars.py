@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, log10
 from typing import Any
 
 from sash.figures.drawing.drawn import NothingToDrawError, absent, blank, legend, panels_of, told
@@ -56,6 +57,8 @@ def bars(
             handles.setdefault(name, drawn)
         axes.set_xticks(range(len(places)), [told(each) for each in places])
         axes.set_yscale(y_scale)
+        if y_scale == "log":
+            axes.set_ylim(bottom=_ground(axes))
         axes.set_xlabel(x, fontsize=8, color=INK)
         axes.set_ylabel(y, fontsize=8, color=INK)
     if not handles:
@@ -63,3 +66,9 @@ def bars(
     absent(results, handles)
     legend(figure, list(handles.values()), list(handles))
     return figure
+
+
+def _ground(axes: Any) -> float:
+    """Where bars stand that have no zero to stand on: a power of ten well below the shortest."""
+    shortest = min(bar.get_height() for bar in axes.patches)
+    return float(10.0 ** floor(log10(shortest / 1.5)))

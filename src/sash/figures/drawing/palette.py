@@ -37,6 +37,15 @@ LOOKS: Final[dict[str, tuple[str, str]]] = {
     "numpy": ("#7a7f87", "x"),
     "python": ("#7a7f87", "+"),
     "spark": ("#b2182b", "s"),
+    # Where one has many ways, each looks as itself.
+    "spark, segment tree": ("#f4a582", "D"),
+    "spark, pandas_udf": ("#67001f", "P"),
+    "spark, shuffle and sort alone": ("#7a7f87", "x"),
+    "spark, applyInPandasWithState": ("#b2182b", "s"),
+    "spark, mapInArrow alone": ("#7a7f87", "x"),
+    "spark, window()": ("#f4a582", "D"),
+    "spark, window() as it comes": ("#d6604d", "^"),
+    "spark, transformWithState": ("#67001f", "P"),
 }
 
 ORDERED: Final = ("#0b3c5d", "#1d7874", "#679436", "#c9a227", "#d1603d", "#8f2d56", "#5c5c5c")
@@ -48,6 +57,9 @@ def look(series: str, place: int, variants: list[str]) -> dict[str, Any]:
 
     variants: what follows the comma, in any of the figure's lines.
     """
+    if series in LOOKS:
+        colour, mark = LOOKS[series]
+        return {"color": colour, "marker": mark, "linestyle": "-"}
     name, _, variant = series.partition(", ")
     strokes = ["-", "--", ":", "-."]
     stroke = strokes[variants.index(variant) % len(strokes)] if variant else "-"

@@ -20,7 +20,7 @@ def proportion(
     x: str,
     y: str,
     show: str = "",
-    crop: float = 2.5,
+    crop: float = 1.7,
     **_: Any,
 ) -> Any:
     """One series; its first value times x is the line in proportion.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -20,18 +19,18 @@ ops: Any = sash
 def dimensions(
     *, series: Sequence[str], size: int, dimensions: Sequence[int], slides: int
 ) -> list[Group]:
-    """One window of `size` values with each number of counts."""
+    """One window of `size` values for each number of counts."""
 
-    def group(count: int) -> list[Case]:
+    def group() -> list[Case]:
         cases = []
         for name in there(series):
-            timed = Slides(
-                made(name, counts(count)), [size] * size, repeat([size] * slides).__next__
-            )
-            cases.append(Case(PANEL, name, count, timed.run, timed.answers))
+            for count in dimensions:
+                values = repeat([size] * slides)
+                timed = Slides(made(name, counts(count)), [size] * size, values.__next__)
+                cases.append(Case(PANEL, name, count, timed.run, timed.answers))
         return cases
 
-    return [*(partial(group, count) for count in dimensions), *missing_stores(series)]
+    return [group, *missing_stores(series)]
 
 
 def counts(number: int) -> Question:

@@ -31,20 +31,27 @@ SERIES = ("sash", "spark", "spark, segment tree")
 
 
 def plugs_on_spark(
-    *, rows: int, size: int, parallelism: Sequence[int], sample: int, warm: bool
+    *,
+    rows: int,
+    size: int,
+    parallelism: Sequence[int],
+    fewer: dict[str, int],
+    sample: int,
+    warm: bool,
 ) -> list[Group]:
     """One panel; x is how many tasks run at a time.
 
-    sample: how many rows there are whose answers are compared; warm: whether each runs once before
-    it is timed.
+    fewer: how many rows those have that would take minutes; sample: how many there are whose
+    answers are compared; warm: whether each runs once before it is timed.
     """
     if not installed(["spark"]):
         return missing(["spark"])
 
     def group() -> list[Case]:
         folder = spark_ground.folder()
-        paths = [_written(folder / f"{count}.parquet", count) for count in (rows, sample)]
-        sessions = {many: Session(many, size, *paths) for many in parallelism}
+        for count in {rows, sample, *fewer.values()}:
+            _write(folder / f"{count}.parquet", count)
+        sessions = {many: Session(many, size, folder) for many in parallelism}
         for session in sessions.values():
             session.wait()
         return [
@@ -52,8 +59,8 @@ def plugs_on_spark(
                 "Max",
                 name,
                 many,
-                partial(_timed, session, name, rows),
-                partial(session.ask, name, "answers"),
+                partial(_timed, session, name, fewer.get(name, rows)),
+                partial(session.ask, name, "answers", sample),
                 timed=warm,
             )
             for many, session in sessions.items()
@@ -63,26 +70,24 @@ def plugs_on_spark(
     return [group]
 
 
-def _written(path: Path, rows: int) -> Path:
+def _write(path: Path, rows: int) -> None:
     loads = plug_loads(rows)
     names = {"k": "plug", "t": "timestamp", "v": "value"}
     table = pa.table({new: np.ascontiguousarray(loads[old]) for new, old in names.items()})
     pq.write_table(table, path, row_group_size=100_000)
-    return path
 
 
 def _timed(session: Session, name: str, rows: int) -> list[Point]:
-    return [Point(NS_AN_EVENT, session.ask(name, "seconds") * 1e9 / rows)]
+    return [Point(NS_AN_EVENT, session.ask(name, "seconds", rows) * 1e9 / rows)]
 
 
 class Session:
     """A Spark session in another process, which does what it is asked."""
 
-    def __init__(self, tasks: int, size: int, rows: Path, sample: Path) -> None:
+    def __init__(self, tasks: int, size: int, folder: Path) -> None:
         context = multiprocessing.get_context("spawn")
         self._here, there = context.Pipe()
-        given = (there, tasks, size, str(rows), str(sample))
-        self._process = context.Process(target=_serve, args=given)
+        self._process = context.Process(target=_serve, args=(there, tasks, size, folder))
         self._process.start()
         there.close()
         Finalize(None, self.close, exitpriority=20)
@@ -97,8 +102,9 @@ class Session:
             raise RuntimeError(said)
         return said
 
-    def ask(self, name: str, what: str) -> Any:
-        self._here.send((name, what))
+    def ask(self, name: str, what: str, rows: int) -> Any:
+        """What one of SERIES needs for so many rows: its `answers`, or the `seconds`."""
+        self._here.send((name, what, rows))
         return self.wait()
 
     def close(self) -> None:
@@ -106,13 +112,12 @@ class Session:
         self._process.join()
 
 
-def _serve(told: Connection, tasks: int, size: int, rows: str, sample: str) -> None:
+def _serve(told: Connection, tasks: int, size: int, folder: Path) -> None:
     """What the other process does, until nobody asks any more."""
     try:
         from sash.figures.measures import sparks_own as own
 
         spark = spark_ground.session(f"local[{tasks}]")
-        df, few = spark.read.parquet(rows), spark.read.parquet(sample)
         most: Any = sash.Max
         asked = {
             "sash": lambda df: own.slid(df, size, most("v")),
@@ -123,9 +128,10 @@ def _serve(told: Connection, tasks: int, size: int, rows: str, sample: str) -> N
         }
         told.send(("there", None))
         while True:
-            name, what = told.recv()
+            name, what, rows = told.recv()
+            df = spark.read.parquet(str(folder / f"{rows}.parquet"))
             if what == "answers":
-                told.send(("answers", own.in_order(asked[name](few))))
+                told.send(("answers", own.in_order(asked[name](df))))
                 continue
             start = time.perf_counter()
             own.into_noop(asked[name](df))

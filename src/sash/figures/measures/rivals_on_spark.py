@@ -94,9 +94,9 @@ def on_spark(
     """A panel for each operator; then the streams, in the same session.
 
     work: how many rows of windows one that recomputes may look at, if its windows get full with
-    that; calls: how many rows a pandas_udf has at most; stop: the longest window of some; warm:
-    whether each runs once before it is timed, which its answers to a sample have done as well, but
-    for fewer rows.
+    that; calls: how many rows a pandas_udf has at most; stop: the longest window of some, or of
+    some in one panel (`StdDev, spark`); warm: whether each runs once before it is timed, which its
+    answers to a sample have done as well, but for fewer rows.
     """
     if not installed(["spark"]):
         return missing(["spark"])
@@ -105,7 +105,7 @@ def on_spark(
     def group(operator: str, size: int) -> list[Case]:
         cases = []
         for name, ask in _asked(operator, size).items():
-            if size > stop.get(name, size):
+            if size > stop.get(f"{operator}, {name}", stop.get(name, size)):
                 continue
             few = rows
             if name == "spark":
