@@ -117,7 +117,8 @@ STREAMS = (
         "last minute at each second",
         "spark, window() as it comes",
         40,
-        "on a stream at least 40 times the rows a second of Spark's window() as it comes",
+        "on a stream at least 40 times the rows a second of Spark's window() as it comes (promised "
+        "for micro-batches of 500,000 rows of 1,000 keys)",
     ),
     (
         "last minute at each second",
@@ -129,7 +130,8 @@ STREAMS = (
         "last hour, a row of each key",
         "spark, transformWithState",
         20,
-        "on a stream at least 20 times the rows a second of transformWithState for each key",
+        "on a stream at least 20 times the rows a second of transformWithState for each key "
+        "(promised for 100,000 keys)",
     ),
 )
 
