@@ -114,7 +114,8 @@ class Events:
         self._gap = HOUR.total_seconds() / size
         self._now = datetime(2026, 1, 1)
         self._first: Any = None
-        for value, at in self._next(size):
+        # An hour has more or fewer events than it has on average.
+        for value, at in self._next(size + size // 5):
             push(value, at)
 
     def _next(self, count: int) -> list[tuple[float, datetime]]:
