@@ -107,15 +107,15 @@ OVER_AN_HOUR: dict[str, Callable[[], Push]] = {"sash": by_window_of_time, "river
 class Events:
     """A window that is full; each run goes on with the events that follow."""
 
-    def __init__(self, push: Push, size: int, count: int) -> None:
+    def __init__(self, push: Push, size: int, before: int, count: int) -> None:
+        """before: how many events come before the clock starts; count: how many in a run."""
         self._push, self._count = push, count
         # Two, so that those with fewer events have the first of the same ones.
         self._values, self._gaps = (np.random.default_rng([size, k]) for k in (0, 1))
         self._gap = HOUR.total_seconds() / size
         self._now = datetime(2026, 1, 1)
         self._first: Any = None
-        # An hour has more or fewer events than it has on average.
-        for value, at in self._next(size + size // 5):
+        for value, at in self._next(before):
             push(value, at)
 
     def _next(self, count: int) -> list[tuple[float, datetime]]:
@@ -162,7 +162,9 @@ def on_events(
             count = max(events, size)
             if name == "python" or (name, operator) == ("river", BY_TIME):
                 count = max(min(count, work // size), 50)
-            one = Events(made[name](), size, count)
+            # An hour may have more events than it has on average.
+            before = size + size // 5 if operator == BY_TIME else size
+            one = Events(made[name](), size, before, count)
             cases.append(Case(operator, name, size, one.run, one.answers))
         return cases
 
