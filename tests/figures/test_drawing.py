@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
@@ -57,6 +58,16 @@ def test_a_line_for_each_series(kind: Any, options: Any) -> None:
 def test_nothing_is_no_figure(kind: Any, more: Any) -> None:
     with pytest.raises(NothingToDrawError, match="'MB' was not measured"):
         kind(RESULTS, **{**AXES, "metric": "MB"}, **more)
+
+
+def test_a_formula_has_no_place_on_a_logarithmic_axis_where_it_is_zero() -> None:
+    """Computing a window of one value anew takes no ⊕: the line begins at the next window."""
+    options = {"series": ["recalc"], "panels": ["Max"], "theory": "one query", "y_scale": "log"}
+    figure = lines(RESULTS, **AXES, **options)
+    _, formula = figure.axes[0].lines
+    assert np.isnan(formula.get_ydata()).tolist() == [True, False, False, False]
+    assert formula.get_ydata()[1:].tolist() == [3, 15, 63]
+    figure.canvas.draw()
 
 
 def test_values_are_those_measured() -> None:

@@ -102,6 +102,12 @@ class Aggregator:
         easy: Any = self._easy
         return type(value) is easy and (easy is not int or -LIMIT <= value < LIMIT)
 
+    @property
+    def never_fails(self) -> bool:
+        """Whether all that can be wrong is a value: nothing that a step calls raises an error."""
+        kept = self._kept  # a store may fail at any step
+        return kept is not None and not self.stored and kept.never_fails
+
     def _note(self, mark: Any, cells: list[Any], payloads: list[Any]) -> None:
         """The row is in: remember its nulls under this mark, and what answers are taken from."""
         self._remember(self._in, mark, cells, payloads)
@@ -182,6 +188,20 @@ class Aggregator:
                 f"{self.algorithm} answers for its whole window only; {', '.join(able)} also "
                 f"answer for less."
             )
+
+    def roll(self, value: Any, leaving: int) -> Any:
+        """So many oldest values leave, one comes in, and what there is then answers."""
+        kept = self._kept
+        if kept is not None and self.is_easy(value) and not self._nulls[0] and self._undo is None:
+            p = kept.roll(kept.monoid.lift(value), leaving)
+            self._in += 1
+            self._out += leaving
+            self._answer = STALE
+            return self._finished(self.operator, kept.monoid, p)
+        if leaving:
+            self.bulk_evict(leaving)
+        self.insert(value)
+        return self.query()
 
     def evict_while(self, policy: Callable[[Any, Any], bool], *, debug: bool = False) -> int:
         """Remove the oldest values by a slide policy, as many as it says, and tell how many.

@@ -60,10 +60,7 @@ def follow(
 
 def follow_slowly(window: Aggregator, rows: list[Any], bounds: Bounds) -> list[Any]:
     """The answers one by one; if anything fails, the window is as it was."""
-    kept = window._kept
-    safe = kept is not None and kept.monoid.fixed_width and not kept.may_stop
-    safe = safe and not window.stored  # a store may fail at any step
-    if safe:  # all that can be wrong is a value: none goes in before all are tried
+    if window.never_fails:  # no value goes in before all are tried
         for value in rows:
             if not window.is_easy(value):
                 window._lifted(window._cells(value)[0], window._in)

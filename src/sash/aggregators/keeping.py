@@ -54,7 +54,8 @@ class Kept:
         self.journals: list[Journal] | None = None
         """What single calls write over is noted here, if it is not None."""
         self.compiled: Compiled | None = None
-        self._insert, self._evict, self._size = self.run.insert, self.run.evict, self.run.size
+        self._insert, self._evict = self.run.insert, self.run.evict
+        self._query, self._size = self.run.query, self.run.size
         self._used = getattr(self.run, "used", self.run.size)
         self._journals = self.may_stop_inserting or not monoid.fixed_width
         # Partials of a few numbers may stay in their slots until others come.
@@ -85,6 +86,21 @@ class Kept:
                 self._forget(start, start + count)
         if held - count < self.capacity // 4:
             self.give_back(held - count)
+
+    def roll(self, p: Partial, leaving: int) -> Partial:
+        """So many oldest leave, a partial comes in, and what there is then answers."""
+        if leaving > 1 or self.in_arrays or self.journals is not None or not self.never_fails:
+            if leaving:
+                self.evict(leaving)
+            self.insert(p)
+            return self.query()
+        state = self._evict(self.rings, self.state) if leaving else self.state
+        if self._used(state) >= self.capacity:
+            self.state = state
+            self.make_room()
+            state = self.state
+        self.state = state = self._insert(self.rings, state, p)
+        return self._query(self.rings, state)
 
     def at_hand(self) -> tuple[list[Any], Any]:
         """Rings and state as plain Python takes them.
@@ -279,6 +295,11 @@ class Kept:
     def may_stop_inserting(self) -> bool:
         """The same for a loop that only inserts."""
         return may_raise(self.monoid, answering=False)
+
+    @cached_property
+    def never_fails(self) -> bool:
+        """Whether no function of the operator raises, given values that it takes."""
+        return self.monoid.fixed_width and not self.may_stop
 
     def copied(self) -> tuple[Any, ...]:
         """The rings once more, for a loop that may not come to its end."""

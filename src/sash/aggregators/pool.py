@@ -27,7 +27,7 @@ from sash.aggregators.rings import flatten, settings
 from sash.aggregators.running import Job, code_for, types_of
 from sash.aggregators.segments import Segments
 from sash.aggregators.slide_policies import SlidePolicy
-from sash.aggregators.sources import may_raise_compiled
+from sash.aggregators.sources import may_raise
 from sash.operators.base import Operator
 from sash.operators.monoid import Partial
 
@@ -47,7 +47,7 @@ class Pool:
             )
         self.algorithm = fitting(algorithm, self.monoid)
         self.code = code_for(self.algorithm, operator, self.types)
-        self.may_stop = may_raise_compiled(self.monoid)
+        self.may_stop = may_raise(self.monoid)
         self.run = bind(self.algorithm, self.monoid)
         self.settled = settings(algorithm, operator, {})
         self.segments = self.no_segments()

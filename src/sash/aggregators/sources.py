@@ -116,15 +116,18 @@ def _always_returns(body: list[ast.stmt]) -> bool:
 def may_raise(monoid: Monoid, answering: bool = True) -> bool:
     """Whether a function of the operator can raise: it divides, calls something, or says so.
 
+    Our own raise only if they say so: they divide by nothing that can be zero, and ask for no root
+    or logarithm that there is none of.
+
     answering: whether answers are asked for, or values only inserted.
     """
-    for leaf in monoid.leaves():
-        for name, function in leaf.functions.items():
-            if name == "lower" and not answering:
-                continue
-            if _may_raise(function, leaf.sources.get(name)):
-                return True
-    return False
+    raises = _says_raise if is_ours(monoid) else _may_raise
+    return any(
+        raises(function, leaf.sources.get(name))
+        for leaf in monoid.leaves()
+        for name, function in leaf.functions.items()
+        if answering or name != "lower"
+    )
 
 
 RISKY: dict[tuple[CodeType, str | None], bool] = {}
@@ -140,20 +143,9 @@ def _may_raise(function: FunctionType, source: str | None) -> bool:
 
 
 def is_ours(monoid: Monoid) -> bool:
-    """Whether all of its functions are this library's, which divide by nothing that can be zero."""
+    """Whether all of its functions are this library's."""
     functions = [f for leaf in monoid.leaves() for f in leaf.functions.values()]
     return all((f.__module__ or "").startswith("sash.") for f in functions)
-
-
-def may_raise_compiled(monoid: Monoid) -> bool:
-    """`may_raise` for compiled code, where our own functions stop only if they say so."""
-    if not is_ours(monoid):
-        return may_raise(monoid)
-    return any(
-        _says_raise(function, leaf.sources.get(name))
-        for leaf in monoid.leaves()
-        for name, function in leaf.functions.items()
-    )
 
 
 SAYS_RAISE: dict[CodeType, bool] = {}

@@ -149,8 +149,11 @@ def making(make: Any, function: FunctionType, where: str) -> Callable[..., Parti
     def made_of_two(a: Any, b: Any) -> Partial:
         """⊕ runs more often than all else: its one check is done in place."""
         result = function(a, b)
-        if type(result) is tuple and len(result) == width:
+        kind = type(result)
+        if kind is tuple and len(result) == width:
             return new(make, result)
+        if width == 1 and (kind is float or kind is int):
+            return new(make, (result,))
         return checked(result)
 
     return made_of_two if function.__code__.co_argcount == 2 else made

@@ -13,7 +13,7 @@ from sash.aggregators.answer_types import declared_types
 from sash.aggregators.answers import Array
 from sash.aggregators.columns import Leaf
 from sash.aggregators.columns import leaves as read_leaves
-from sash.aggregators.following import Bounds, follow_slowly
+from sash.aggregators.following import Bounds, Undo, follow_slowly
 from sash.aggregators.registry import for_operator
 from sash.aggregators.running import check
 from sash.aggregators.shelf import Shelf
@@ -36,6 +36,7 @@ NOTHING = np.zeros(0, np.int64)
 NO_MARKS = np.zeros(0, bool)
 BY_TIME = 2**62
 """Instead of a row: that of answers which time brought."""
+NOT_ROLLED: Any = object()
 ALONE = Groups([0], [0], [1], [0], [False])
 """One row of the only key."""
 
@@ -490,6 +491,26 @@ class Engine:
             return [(answers[0], time, time, ends[0] - starts[0])]
         held = [end - start for start, end in zip(starts, ends, strict=True)]
         return list(zip(answers, times, since or times, held, strict=True))
+
+    def roll_one(self, row: Any, time: int) -> Any:
+        """The same as `run_one` for a window that rolls: its answer.
+
+        NOT_ROLLED if it takes more than to lift the row; nothing has changed then.
+        """
+        keeper, tracker = self.keeper, self.tracker
+        if not isinstance(keeper, Each):
+            return NOT_ROLLED
+        (window,) = keeper.windows
+        leaving = tracker.leaving(time)
+        if leaving < 0 or not window.is_easy(row):
+            return NOT_ROLLED
+        if window.never_fails:
+            answer = window.roll(row, leaving)
+        else:
+            with Undo(window):
+                answer = window.roll(row, leaving)
+        tracker.commit_rolled(leaving, time)
+        return answer
 
     def _misplaced_one(self, wrong: int) -> str:
         empty = Batch({}, 0, None, None, "list")

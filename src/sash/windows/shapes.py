@@ -96,6 +96,12 @@ class Shape:
         return self.answers_rows and getattr(self.definition, "every", 0) == 1
 
     @cached_property
+    def rolls(self) -> bool:
+        """Whether each row's answer is for the last rows, up to it: so many, or so old."""
+        by_itself = self.size in (cutting.ROWS, cutting.TIME)
+        return self.plain and by_itself and self.closed == (False, True)
+
+    @cached_property
     def sliced(self) -> bool:
         """Whether windows are stretches of time, which begin and end whatever rows there are."""
         aligned = self.size == cutting.TIME and self.trigger == cutting.AT_ENDS

@@ -165,11 +165,16 @@ class Tracker:
         starts, ends, at, since, rows = (each[:count] for each in found)
         return Cuts(groups, before, states, starts, ends, at, since, rows, upto)
 
+    def only(self) -> list[list[int]]:
+        """The states of the only key, while rows come one by one; what is written there counts."""
+        if self._only is None:
+            self._only = [state.tolist() for state in self._states]
+        found: list[list[int]] = self._only
+        return found
+
     def cut_one(self, time: int, along: Any, mark: Any) -> tuple[Any, Any, Any]:
         """What one row of the only key does: its states before and after, and what is found."""
-        before = self._only
-        if before is None:
-            before = [state.tolist() for state in self._states]
+        before = self.only()
         after = [[number] for (number,) in before]
         if self.kept.far and self.measures:
             self._skip(after, time, along)
@@ -203,6 +208,28 @@ class Tracker:
         if isinstance(along, float) and kept.columns[0].dtype.kind != "f":
             kept.cast(0, np.float64)
         kept.put_one(before[START][0], before[END][0], start, end, along)
+
+    def leaving(self, time: int) -> int:
+        """How many rows of the only key's window leave as one comes, if it rolls; -1: refuse it."""
+        (came,), (start,), (end,), _, (newest,), _ = self.only()
+        if not self.measures:
+            return -1 if time < newest else int(came - start == self.shape.numbers[0])
+        if time < newest or end == start:
+            return -1
+        column, at, mask = self.kept.only()
+        oldest, position = time - self.shape.numbers[1], start
+        while position < end and column.item(at + (position & mask)) <= oldest:
+            position += 1
+        return position - start
+
+    def commit_rolled(self, leaving: int, time: int) -> None:
+        """A row has come to the only key's window, which rolls, and so many have left."""
+        came, start, end, _, newest, _ = self.only()
+        before, start[0] = start[0], start[0] + leaving
+        if self.measures:
+            self.kept.put_one(before, end[0], start[0], end[0] + 1, time)
+        came[0] = end[0] = came[0] + 1
+        newest[0] = time
 
     def due(self, now: int, finish: bool) -> Array:
         """Which keys have something to answer when time comes to `now`."""

@@ -19,7 +19,7 @@ from sash.windows import cutting
 from sash.windows.answers import Answers, as_list
 from sash.windows.batches import Batch
 from sash.windows.definitions import SlideWhile, definition
-from sash.windows.engine import Engine, Given
+from sash.windows.engine import NOT_ROLLED, Engine, Given
 from sash.windows.explaining import shape_of
 from sash.windows.giving import Giver
 from sash.windows.ordering import Ordering
@@ -214,6 +214,15 @@ class Window:
         several (ends on a grid of time that windows overlap; lateness), an `Answers` of them.
         """
         self._check_open()
+        if key is NO_KEY and self._rolls and self._stamps.has_times is (time is not None):
+            moment = 0 if time is None else self._stamps.number(time)
+            early = time is not None and moment < self._advanced
+            answer = NOT_ROLLED if early else self._engine.roll_one(value, moment)
+            if answer is not NOT_ROLLED:
+                if moment > self._newest:
+                    self._newest = moment
+                self._pushed += 1
+                return answer
         if self._order is None and self._engine.one_by_one and key is NO_KEY:
             given = self._push_one(value, time)
         else:
@@ -223,6 +232,12 @@ class Window:
             given = answers[-1] if answers else None
         self._noted(given)
         return given
+
+    @cached_property
+    def _rolls(self) -> bool:
+        """Whether each row is answered, by the last rows up to it and nothing else."""
+        plain = self._order is None and self._store is None and not self._keyed
+        return plain and self._shape.rolls and self.emit == "every" and self.min_size <= 1
 
     @cached_property
     def _one_at_most(self) -> bool:

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from math import floor, log10
 from typing import Any
 
-from sash.figures.drawing.drawn import NothingToDrawError, absent, blank, legend, panels_of, told
+from sash.figures.drawing.drawn import (
+    NothingToDrawError,
+    absent,
+    blank,
+    legend,
+    panels_of,
+    short,
+    told,
+    write_plainly,
+)
 from sash.figures.drawing.lines import SHOWN
 from sash.figures.drawing.palette import FAINT, INK, looks
 from sash.figures.results import Results
@@ -55,10 +64,13 @@ def bars(
                 linewidth=0.5,
             )
             handles.setdefault(name, drawn)
+            axes.bar_label(drawn, [short(each) for each in ys], fontsize=7, color=INK, padding=2)
         axes.set_xticks(range(len(places)), [told(each) for each in places])
+        axes.set_axisbelow(True)
         axes.set_yscale(y_scale)
         if y_scale == "log":
             axes.set_ylim(bottom=_ground(axes))
+        write_plainly(axes.yaxis, y_scale)
         axes.set_xlabel(x, fontsize=8, color=INK)
         axes.set_ylabel(y, fontsize=8, color=INK)
     if not handles:

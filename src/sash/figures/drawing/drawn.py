@@ -80,8 +80,27 @@ def scale(axes: Axes, x: str, y: str) -> None:
             axis.set_major_formatter(FuncFormatter(lambda value, _: binary(value)))
         else:
             setter(kind)
+            write_plainly(axis, kind)
     if y == "linear":
         axes.set_ylim(bottom=0)
+
+
+def write_plainly(axis: Any, kind: str) -> None:
+    """Ticks as 20,000 and 2 M; between the powers of ten where these alone would be few."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plainly(value)))
+    if kind == "log":
+        low, high = axis.get_view_interval()
+        few = high < 300 * low
+        axis.set_minor_locator(LogLocator(subs=(2, 5)) if few else NullLocator())
+        axis.set_minor_formatter(FuncFormatter(lambda value, _: plainly(value)))
+
+
+def plainly(value: float) -> str:
+    """20000 as 20,000, and 2000000 as 2 M."""
+    for power, letter in ((9, "G"), (6, "M")):
+        if abs(value) >= 10**power:
+            return f"{value / 10**power:,g} {letter}"
+    return f"{value:,.6g}"
 
 
 def binary(value: float) -> str:
@@ -90,6 +109,11 @@ def binary(value: float) -> str:
         if value >= 1 << power and value % (1 << power) == 0:
             return f"{value / (1 << power):g}{letter}"
     return f"{value:g}"
+
+
+def short(value: float) -> str:
+    """A number above a bar: two digits, or three."""
+    return plainly(float(f"{value:.2g}" if value < 1e5 else f"{value:.3g}"))
 
 
 def absent(results: Results, handles: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.lines import Line2D
 
 from sash.figures.drawing.drawn import NothingToDrawError, absent, blank, legend, panels_of, scale
 from sash.figures.drawing.palette import INK, looks
@@ -68,7 +69,8 @@ def lines(
             (line,) = axes.plot(curve.xs, ys, markersize=4, linewidth=1.4, **style)
             handles.setdefault(label, line)
             if theory:
-                ideal = [convert(THEORIES[theory](name, at)) for at in curve.xs]
+                ideal = np.array([convert(THEORIES[theory](name, at)) for at in curve.xs], float)
+                ideal[ideal <= 0] = np.nan  # a logarithmic axis has no place for it
                 axes.plot(curve.xs, ideal, color=style["color"], linewidth=1.2, alpha=0.8)
             elif fit:
                 slope, base = np.polyfit(np.log2(np.maximum(curve.xs, 1)), ys, 1)
@@ -84,6 +86,9 @@ def lines(
     if not handles:
         raise NothingToDrawError(f"{metric!r} was not measured.")
     absent(results, handles)
+    if theory or fit:
+        label = "as the paper computes it" if theory else "a straight line through the points"
+        handles[label] = Line2D([], [], color=INK, linewidth=1.2, alpha=0.8)
     if len(handles) > 1 or not merged:
         legend(figure, list(handles.values()), list(handles))
     return figure

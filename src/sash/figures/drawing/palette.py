@@ -9,7 +9,7 @@ FAINT: Final = "#dde1e7"
 
 LOOKS: Final[dict[str, tuple[str, str]]] = {
     "recalc": ("#7a7f87", "x"),
-    "subtract_on_evict": ("#a6761d", "+"),
+    "subtract_on_evict": ("#c51b7d", "+"),
     "flat_fat": ("#0072b2", "s"),
     "b_int": ("#56b4e9", "D"),
     "flat_fit": ("#d55e00", "o"),
@@ -23,11 +23,11 @@ LOOKS: Final[dict[str, tuple[str, str]]] = {
     "amta": ("#117733", ">"),
     "sba": ("#332288", "d"),
     "pba": ("#aa4499", "*"),
-    "slick_deque": ("#ddaa33", "h"),
+    "slick_deque": ("#8c510a", "h"),
     "slide_side": ("#6699cc", "p"),
     "fiba": ("#aa3377", "8"),
     # Rivals.
-    "sash": ("#d55e00", "o"),
+    "sash": (INK, "o"),
     "pandas": ("#4b3f9e", "s"),
     "polars": ("#0091ea", "D"),
     "duckdb": ("#c9a500", "^"),

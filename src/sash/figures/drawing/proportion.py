@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sash.figures.drawing.drawn import NothingToDrawError, blank, legend
+from sash.figures.drawing.drawn import NothingToDrawError, blank, legend, told
 from sash.figures.drawing.lines import SHOWN
 from sash.figures.drawing.palette import FAINT, INK, looks
 from sash.figures.results import Results
@@ -53,6 +53,7 @@ def proportion(
     (fitted,) = axes.plot(along, slope * along + base, color=INK, linestyle="--", linewidth=1.2)
     (apart,) = axes.plot(along, ys[0] / xs[0] * along, color=INK, linestyle=":", linewidth=1.2)
     axes.set_axisbelow(True)
+    axes.set_xticks(xs, [told(at) for at in xs])
     axes.set_ylim(0, crop * ys.max())
     axes.set_xlabel(x, fontsize=8, color=INK)
     axes.set_ylabel(y, fontsize=8, color=INK)

@@ -154,13 +154,22 @@ def _chapter(
     own = [each for each in written.judged if each.claim.paper == paper.name]
     if own:
         document.add(_claims(own))
-        reasons = [f"{each.claim.where}, {each.claim.says}: {each.why}" for each in own if each.why]
+        reasons = _reasons(own)
         if reasons:
             document.add(Heading(3, "Where it is otherwise here, and why"), Items(reasons))
     told: set[str] = set()
     for drawing in drawings():
         if drawing.paper == paper.name:
             _drawing(document, drawing, found, written, told, render)
+
+
+def _reasons(own: list[Judged]) -> list[str]:
+    """Why claims do not hold wholly; those that fail for the same reason together."""
+    alike: dict[str, list[str]] = {}
+    for each in own:
+        if each.why:
+            alike.setdefault(each.why, []).append(f"{each.claim.where}: {each.claim.says}")
+    return [f"**{'; '.join(claims)}.** {why}" for why, claims in alike.items()]
 
 
 def _claims(own: list[Judged]) -> Table:
