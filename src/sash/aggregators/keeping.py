@@ -36,6 +36,8 @@ from sash.operators.monoid import Monoid, Partial
 SMALLEST = ring_length(1)
 FEW = 512
 """A window of fewer values goes back to lists for a single eviction; a longer one stays."""
+NEXT_TO_NOTHING = 64
+"""So many values are moved to other rings in no time."""
 
 
 class Kept:
@@ -54,6 +56,8 @@ class Kept:
         self.journals: list[Journal] | None = None
         """What single calls write over is noted here, if it is not None."""
         self.compiled: Compiled | None = None
+        self.too_roomy = False
+        """Whether so much has left at once that the next value finds smaller rings."""
         self._insert, self._evict = self.run.insert, self.run.evict
         self._query, self._size = self.run.query, self.run.size
         self._used = getattr(self.run, "used", self.run.size)
@@ -64,6 +68,8 @@ class Kept:
     # Single calls
 
     def insert(self, p: Partial) -> None:
+        if self.too_roomy:
+            self.give_back(self.held())
         if self._used(self.state if not self.in_arrays else self._as_items()) >= self.capacity:
             self.make_room()
         self.put_back(self._at_once(self._insert, p))
@@ -84,12 +90,12 @@ class Kept:
             if self._forgets:
                 start = self.run.span(before)[0]
                 self._forget(start, start + count)
-        if held - count < self.capacity // 4:
-            self.give_back(held - count)
+        self._shrunk(held - count)
 
     def roll(self, p: Partial, leaving: int) -> Partial:
         """So many oldest leave, a partial comes in, and what there is then answers."""
-        if leaving > 1 or self.in_arrays or self.journals is not None or not self.never_fails:
+        at_once = leaving <= 1 and self.never_fails and not self.too_roomy
+        if not at_once or self.in_arrays or self.journals is not None:
             if leaving:
                 self.evict(leaving)
             self.insert(p)
@@ -137,8 +143,9 @@ class Kept:
             values = (self.run.nth(rings, state, i) for i in range(held))
             check_monotone(policy(total, old) for old in accumulate(values, self.monoid.combine))
         self.put_back(self.run.evict_while(rings, state, policy))
-        self.give_back(self.held())
-        return held - self.held()
+        left = self.held()
+        self._shrunk(left)
+        return held - left
 
     def _at_once(self, call: Callable[..., Any], *args: Any) -> Any:
         """A call that an error in ⊕ ends with nothing changed, where it would else be half done."""
@@ -229,6 +236,7 @@ class Kept:
         found.state, found.capacity = self.run.new(), SMALLEST
         found.rings = as_lists(self.algorithm, self.monoid, SMALLEST, self.settled)
         found.in_arrays, found.single_calls, found.journals = False, 0, None
+        found.too_roomy = False
         return found
 
     # Room
@@ -243,8 +251,20 @@ class Kept:
         else:
             self._move(ring_length(max(held, self.capacity) + more))
 
+    def _shrunk(self, held: int) -> None:
+        """Give room back: at once if next to nothing is left, else when the next value comes.
+
+        To move what is left takes as long as there is of it, and evictions of any number may not:
+        insertions are those that take constant time only on average.
+        """
+        if held <= NEXT_TO_NOTHING:
+            self.give_back(held)
+        elif held < self.capacity // 4:
+            self.too_roomy = True
+
     def give_back(self, held: int) -> None:
         """A window that has shrunk to less than a quarter of its room gives half of it back."""
+        self.too_roomy = False
         if self.capacity == SMALLEST or held >= self.capacity // 4:
             return
         if held == 0 or not getattr(self.algorithm, "KEEPS_ROOM", False):

@@ -84,7 +84,7 @@ class StoredKept(Kept):
         finally:
             self.journals = None
 
-    def give_back(self, held: int) -> None:
+    def _shrunk(self, held: int) -> None:
         """Nothing here is longer than it must be."""
 
     def partials_held(self) -> int:
