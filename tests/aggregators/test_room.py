@@ -1,0 +1,46 @@
+"""Windows that shrink give room back: not while values leave, which may be many at once."""
+
+from __future__ import annotations
+
+import pytest
+
+import sash
+
+LEFT = 1000
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "by_policy"),
+    [
+        ("amta", False),
+        ("amta", True),
+        ("log_mta", False),
+        ("log_mta", True),
+        ("daba", False),
+        ("two_stacks_lite", False),
+    ],
+)
+def test_the_next_value_pays_for_many_that_have_left(algorithm: str, by_policy: bool) -> None:
+    window = sash.aggregator(algorithm, sash.Count())
+    window.bulk_insert(range(16 * LEFT))
+    kept = window._kept
+    kept.to_lists()
+    room, rings = kept.capacity, [id(ring) for ring in kept.rings]
+    if by_policy:
+        gone = window.evict_while(lambda total, old: total - old >= LEFT)
+        assert gone == 15 * LEFT
+    else:
+        window.bulk_evict(15 * LEFT)
+    assert (kept.capacity, [id(ring) for ring in kept.rings]) == (room, rings)
+    assert window.query() == len(window) == LEFT
+    window.insert(7)
+    assert kept.capacity < room / 4
+    assert window.query() == len(window) == LEFT + 1
+
+
+def test_a_window_that_is_nearly_empty_gives_room_back_at_once() -> None:
+    window = sash.aggregator("amta", sash.Max())
+    window.bulk_insert(range(16 * LEFT))
+    window.bulk_evict(16 * LEFT - 3)
+    assert window._kept.capacity <= 16
+    assert window.query() == 16 * LEFT - 1
