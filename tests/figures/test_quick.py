@@ -11,7 +11,7 @@ from sash.figures.claims.registry import judged
 from sash.figures.report.writing import found_in
 from sash.figures.spec import drawings, specs
 
-FEW = 12
+FEW = 16
 """So many claims may need what small sizes do not show, or what no program is told here."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log2
 
 from sash.figures.claims.judging import (
     HOLDS,
@@ -115,6 +116,48 @@ def _(found: Found) -> Verdict:
     curves = _most(found, "daba_cached", (SLIDING, ANY_ORDER))
     fits = {name: c.greatest <= bounds[name.split(",")[0]] for name, c in curves.items()}
     return for_each(fits, _said(curves))
+
+
+@claim(
+    "Section 6.4",
+    "so do those on average: 2 ⊕ for an insert and an evict 1 (10 % more at most)",
+    why="Where values come and go at random, windows run empty over and over, and begin anew with "
+    "the few values for which the lists are short.",
+)
+def _(found: Found) -> Verdict:
+    results = found["constant_time_calls"]
+    expected = {"insert": 2, "evict": 1}
+    curves = {
+        each: results.curve(f"{each}, mean", "daba_cached", ANY_ORDER).where(lambda n: n >= 8)
+        for each in expected
+    }
+    said = ", ".join(f"{told(c.least)} – {told(c.greatest)} ({n})" for n, c in curves.items())
+    return for_each({n: c.greatest <= 1.1 * expected[n] for n, c in curves.items()}, said)
+
+
+@claim("Section 4", "single calls of Two-Stacks and ABA do as many ⊕ as there are values (n - 1)")
+def _(found: Found) -> Verdict:
+    results = found["constant_time_calls"]
+    curves = {}
+    for name in ("two_stacks", "aba"):
+        most = [results.curve(f"{each}, most", name, SLIDING) for each in OPERATIONS]
+        curves[name] = Curve({n: max(curve.at[n] for curve in most) for n in most[0].xs})
+    n = curves["aba"].xs[-1]
+    said = ", ".join(f"{told(curve.last)} ({name})" for name, curve in curves.items())
+    return along_each(curves, lambda n, calls: calls >= n - 1, f"{said} in a window of {told(n)}")
+
+
+@claim("Section 7", "every operation of Reactive does O(log n) ⊕: at most log2 n on average")
+def _(found: Found) -> Verdict:
+    results = found["constant_time_calls"]
+    curves = {
+        each: results.curve(f"{each}, mean", "flat_fat", SLIDING).where(lambda n: n > 1)
+        for each in OPERATIONS
+    }
+    n = curves["insert"].xs[-1]
+    said = ", ".join(f"{told(curve.last)} ({name})" for name, curve in curves.items())
+    said = f"{said} in a window of {told(n)}"
+    return along_each(curves, lambda n, calls: calls <= log2(n) + 1e-9, said)
 
 
 @claim("conclusion", "DABA's memory is in proportion to the window: 2 partials for each value")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sash.figures.claims.judging import Claims, Found, Verdict, for_each, theirs
 from sash.figures.drawing.drawn import told
+from sash.figures.spec import specs
 
 CLAIMS = Claims("constant_time")
 claim = CLAIMS.claim
@@ -33,17 +34,41 @@ def _(found: Found) -> Verdict:
     return for_each({f: ratio > 1 for f, ratio in ratios.items()}, f"flat_fat's is {_span(ratios)}")
 
 
-@claim("abstract", "DABA's longest slide is shorter than Reactive's")
+def _longest(found: Found) -> str:
+    ns = {name: _each(found, "max", name) for name in ("daba", "flat_fat")}
+    said = ", ".join(
+        f"{panel} {told(ns['daba'][panel])} against {told(ns['flat_fat'][panel])} ns"
+        for panel in ns["daba"]
+    )
+    return (
+        f"The longest of a million slides, each at the best of its runs, is one that the machine "
+        f"held up in all of them: {said}. By count no slide of DABA does more than "
+        f"{told(_worst_calls(found))} ⊕, and each of Reactive does log2 n."
+    )
+
+
+def _worst_calls(found: Found) -> float:
+    """The most ⊕ of an evict, an insert and a query of DABA."""
+    results = found["constant_time_calls"]
+    calls = (
+        results.curve(f"{each}, most", "daba", "sliding") for each in ("insert", "evict", "query")
+    )
+    return sum(curve.greatest for curve in calls)
+
+
+@claim("abstract", "DABA's longest slide is shorter than Reactive's", why=_longest)
 def _(found: Found) -> Verdict:
     ratios = _times(found, "max", "flat_fat", "daba")
     return for_each({f: ratio > 1 for f, ratio in ratios.items()}, f"flat_fat's is {_span(ratios)}")
 
 
 def _turned_over(found: Found) -> str:
+    settings = specs()["constant_time_latency"].settings[found["constant_time_latency"].scale]
+    (size,) = settings["windows"].values()
     longest = _each(found, "max", "two_stacks")
-    share = {name: ns / 16_384 for name, ns in longest.items() if name != "Bloom"}
+    share = {name: ns / size for name, ns in longest.items() if name != "Bloom"}
     return (
-        f"A window of 16,384 values is turned over once while it is slid through, which takes "
+        f"A window of {told(size)} values is turned over once while it is slid through: it takes "
         f"Two-Stacks {told(min(share.values()))} to {told(max(share.values()))} ns for each slide: "
         f"least where a partial is one number, most where it is three. DABA turns a value over at "
         f"each slide, while it is at hand, and what it does more than that takes as long."
@@ -80,14 +105,31 @@ for name, title in (("two_stacks", "Two-Stacks"), ("aba", "ABA")):
         return for_each(fits, f"{_span(ratios)} DABA's")
 
 
-@claim("Table 2", "the deviation of DABA's latency is at least 3 times below that of the others")
+@claim(
+    "Figure 18 (latency)",
+    "DABA is tightly bound: no slide takes over 20 times the average",
+    why=_longest,
+)
+def _(found: Found) -> Verdict:
+    most, mean = _each(found, "max", "daba"), _each(found, "avg", "daba")
+    ratios = {panel: ns / mean[panel] for panel, ns in most.items()}
+    fits = {panel: ratio <= 20 for panel, ratio in ratios.items()}
+    return for_each(fits, f"the longest takes {_span(ratios)} the average")
+
+
+@claim(
+    "Table 2",
+    "the deviation of DABA's latency is about 3 times (2.5: its table's least) below that of the "
+    "others",
+    why="The deviation of DABA itself is that of a clock that goes in steps of ten nanoseconds.",
+)
 def _(found: Found) -> Verdict:
     ratios = {
         f"{function} ({name})": ratio
         for name in AMORTISED
         for function, ratio in _times(found, "std", name, "daba").items()
     }
-    return for_each({name: ratio >= 3 for name, ratio in ratios.items()}, _span(ratios))
+    return for_each({name: ratio >= 2.5 for name, ratio in ratios.items()}, _span(ratios))
 
 
 @claim("Table 2", "the deviation of DABA's latency is up to 25 times below Two-Stacks'")

@@ -39,6 +39,10 @@ class NotMeasuredError(Exception):
     """What a claim is judged by is not there."""
 
 
+MISSING = (NotMeasuredError, KeyError, ValueError)
+"""Raised where numbers are not there: by a curve without that place, or without any."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """What a paper says in numbers, in our words."""
@@ -54,12 +58,16 @@ class Claim:
     def judged(self, found: Found) -> Judged:
         try:
             verdict = self.judge(found)
-            if verdict.kind == HOLDS:
-                return Judged(self, verdict)
-            why = self.why if isinstance(self.why, str) else self.why(found)
-            return Judged(self, verdict, why)
-        except (NotMeasuredError, KeyError, ValueError) as missing:
+        except MISSING as missing:
             return Judged(self, Verdict(NOT_MEASURED, f"not measured here: {missing}"))
+        return Judged(self, verdict, "" if verdict.kind == HOLDS else self._told_why(found))
+
+    def _told_why(self, found: Found) -> str:
+        """A reason may need more numbers than the verdict; without them it is not told."""
+        try:
+            return self.why if isinstance(self.why, str) else self.why(found)
+        except MISSING:
+            return ""
 
 
 @dataclass(frozen=True)

@@ -116,12 +116,34 @@ def _at(found: Found, n: int, least: float) -> Verdict:
     return for_each({name: ratio >= least for name, ratio in ratios.items()}, said)
 
 
-@claim("Table 4", "B-Int takes 1.02 to 1.06 times as long as FlatFAT on 8 values (at least 1.02)")
+def _one_by_one(found: Found) -> str:
+    """What a slide of both takes, function by function."""
+    results = found["reactive_b_int_operators"]
+    parts = []
+    for panel in results.panels(SLIDE):
+        both = [results.curve(SLIDE, name, panel) for name in ("b_int", "flat_fat")]
+        took = [" / ".join(told(curve.at[n]) for curve in both) for n in both[0].xs[:2]]
+        parts.append(f"{panel} {' and '.join(took)}")
+    return (
+        f"A slide takes so little that what the compiler makes of ⊕ decides. Nanoseconds of B-Int "
+        f"/ FlatFAT on the two shorter windows: {'; '.join(parts)}."
+    )
+
+
+@claim(
+    "Table 4",
+    "B-Int takes 1.02 to 1.06 times as long as FlatFAT on 8 values (at least 1.02)",
+    why=_one_by_one,
+)
 def _(found: Found) -> Verdict:
     return _at(found, 8, 1.02)
 
 
-@claim("Table 4", "B-Int takes 1.20 to 1.26 times as long on 8,192 values (at least 1.20)")
+@claim(
+    "Table 4",
+    "B-Int takes 1.20 to 1.26 times as long on 8,192 values (at least 1.20)",
+    why=_one_by_one,
+)
 def _(found: Found) -> Verdict:
     return _at(found, 8192, 1.2)
 
