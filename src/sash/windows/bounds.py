@@ -79,6 +79,17 @@ def follow(times, width, left_closed, right_closed, starts, ends):  # type: igno
     return -1
 
 
+def extent(starts, ends):  # type: ignore[no-untyped-def]
+    """The least and the greatest number of rows between two bounds; the latter is 1 at least."""
+    least = 9223372036854775807
+    most = 1
+    for j in range(starts.size):
+        held = ends[j] - starts[j]
+        least = min(least, held)
+        most = max(most, held)
+    return least, most
+
+
 def times_column(times: Any, rows: int) -> Column:
     """The times of the rows, of any datetime or integer type."""
     found = column(times)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +21,7 @@ from sash.aggregators.compiling import compile_plain
 from sash.aggregators.registry import for_operator
 from sash.aggregators.running import Job
 from sash.operators.base import Operator
-from sash.windows.bounds import CLOSED, count_bounds, time_bounds, times_column
+from sash.windows.bounds import CLOSED, count_bounds, extent, time_bounds, times_column
 from sash.windows.definitions import Definition, Last, definition
 from sash.windows.window import Window
 
@@ -145,6 +146,12 @@ class _Bounds:
             self._starts, self._ends = count_bounds(self.rows, self.length, 1, "right")
         return self._starts
 
+    @cached_property
+    def extent(self) -> tuple[int, int]:
+        """How many rows the shortest and the longest window have; the latter is 1 at least."""
+        least, most = compile_plain(extent)(self.starts, self.ends)
+        return int(least), int(most)
+
     @property
     def ends(self) -> Array:
         if self._ends is None:
@@ -218,7 +225,7 @@ def _roll_bounds(job: Job, bounds: _Bounds, threads: int) -> LeafAnswers:
             state = job.new_state()
             job.call("slide_bounds", rings, state, job.rows, starts, ends, 0, count, out)
         return job.collect(out, [answers])[0]
-    widest = int((ends - starts).max(initial=1))
+    _, widest = bounds.extent
 
     def part(first: int, last: int) -> None:
         job.call("roll_bounds", job.rows, starts, ends, first, last, job.ring(widest), out)
@@ -263,7 +270,7 @@ def _settle(job: Job, answers: LeafAnswers, bounds: _Bounds, min_size: int) -> N
     if mask is not None:
         before = np.concatenate([[0], np.cumsum(mask)])
         answers.settle_empty(before[bounds.ends] == before[bounds.starts])
-    elif not bounds.plain:
+    elif not bounds.plain and bounds.extent[0] < 1:
         answers.settle_empty(bounds.ends == bounds.starts)
-    if not bounds.plain or min_size > 1:
+    if min_size > 1 or (not bounds.plain and bounds.extent[0] < min_size):
         answers.hide(bounds.ends - bounds.starts < min_size)

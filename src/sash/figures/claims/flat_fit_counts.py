@@ -150,7 +150,12 @@ def _(found: Found) -> Verdict:
     return at_least(_memory(found).greatest, 1.9)
 
 
-@claim("Section 4.2", "Naive takes the least memory, FlatFIT the next, less than FlatFAT and B-Int")
+@claim(
+    "Section 4.2",
+    "Naive takes the least memory, FlatFIT the next, less than FlatFAT and B-Int",
+    why="Rings have a power of two places here, so that FlatFIT's partials and pointers take what "
+    "the intervals of B-Int take; the paper gains between powers of two.",
+)
 def _(found: Found) -> Verdict:
     curves = {name: _memory(found, name) for name in OTHERS}
     spans = {name: f"{told(c.least)} – {told(c.greatest)} x" for name, c in curves.items()}
@@ -158,7 +163,7 @@ def _(found: Found) -> Verdict:
     fits = {
         "Naive": curves["recalc"].greatest <= 1,
         "FlatFAT": curves["flat_fat"].least >= 1,
-        "B-Int": curves["b_int"].least >= 0.99,
+        "B-Int": curves["b_int"].least >= 1,
     }
     return for_each(fits, said)
 
