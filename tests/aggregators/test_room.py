@@ -38,9 +38,10 @@ def test_the_next_value_pays_for_many_that_have_left(algorithm: str, by_policy: 
     assert window.query() == len(window) == LEFT + 1
 
 
-def test_a_window_that_is_nearly_empty_gives_room_back_at_once() -> None:
+@pytest.mark.parametrize(("rows", "left"), [(16 * LEFT, 0), (700, 3)])
+def test_one_that_is_empty_or_was_short_gives_room_back_at_once(rows: int, left: int) -> None:
     window = sash.aggregator("amta", sash.Max())
-    window.bulk_insert(range(16 * LEFT))
-    window.bulk_evict(16 * LEFT - 3)
+    window.bulk_insert(range(rows))
+    window.bulk_evict(rows - left)
     assert window._kept.capacity <= 16
-    assert window.query() == 16 * LEFT - 1
+    assert window.query() == (rows - 1 if left else None)

@@ -36,8 +36,8 @@ from sash.operators.monoid import Monoid, Partial
 SMALLEST = ring_length(1)
 FEW = 512
 """A window of fewer values goes back to lists for a single eviction; a longer one stays."""
-NEXT_TO_NOTHING = 64
-"""So many values are moved to other rings in no time."""
+MOVED_AT_ONCE = 1024
+"""From rings of so many places values are moved to others, and these freed, in no time."""
 
 
 class Kept:
@@ -252,12 +252,12 @@ class Kept:
             self._move(ring_length(max(held, self.capacity) + more))
 
     def _shrunk(self, held: int) -> None:
-        """Give room back: at once if next to nothing is left, else when the next value comes.
+        """Give room back: at once if nothing is left, or was there; else when a value comes.
 
-        To move what is left takes as long as there is of it, and evictions of any number may not:
-        insertions are those that take constant time only on average.
+        To move what is left, and to free the rest, takes as long as there is of it, and evictions
+        of any number may not: insertions are those that take constant time only on average.
         """
-        if held <= NEXT_TO_NOTHING:
+        if held == 0 or self.capacity <= MOVED_AT_ONCE:
             self.give_back(held)
         elif held < self.capacity // 4:
             self.too_roomy = True

@@ -173,8 +173,8 @@ def _calls_count(found: Found) -> str:
     at = {n: [micro(_slide(found, name).at[n]) for name in names] for n in (shortest, longest)}
     return (
         f"{in_python(found)} It is calls of Python that count, and these three make about as "
-        f"many: with {told(shortest)} value DABA takes {at[shortest][0]}, Log MTA {at[shortest][1]} "
-        f"and AMTA {at[shortest][2]}, with {told(longest)} {', '.join(at[longest])}."
+        f"many. DABA, Log MTA and AMTA take {', '.join(at[shortest])} with {told(shortest)} value, "
+        f"and {', '.join(at[longest])} with {told(longest)}."
     )
 
 

@@ -19,7 +19,7 @@ from sash.figures.claims.judging import (
     for_each,
     power,
 )
-from sash.figures.claims.mta import STORES, TREES, micro, stored, there
+from sash.figures.claims.mta import STORES, TREES, in_python, micro, stored, there
 from sash.figures.crossing import crossing
 from sash.figures.drawing.drawn import told
 from sash.figures.results import Curve
@@ -135,7 +135,7 @@ def _(found: Found) -> Verdict:
 @claim(
     "Figure 7 (b)",
     "in memory both trees take less time than in a store, however many leave",
-    why="What is nearly empty moves to smaller rings at once, in memory; a store has none.",
+    why=in_python,
 )
 def _(found: Found) -> Verdict:
     names = stored(found["mta_bulk_evictions"], *TREES)
@@ -254,8 +254,7 @@ def _(found: Found) -> Verdict:
 @claim(
     "Figure 7 (b)",
     "in memory at worst 455 µs with AMTA, 258 µs with Log MTA (windows of 2^23 there)",
-    why="What takes longest is to leave all but one: the rings that are too large then are freed, "
-    "and every partial in them.",
+    why=in_python,
 )
 def _(found: Found) -> Verdict:
     limits = {"amta": 455e3, "log_mta": 258e3}

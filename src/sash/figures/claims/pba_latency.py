@@ -91,8 +91,9 @@ def _of_the_machine(found: Found) -> str:
                 parts.append(f"{name} {told(longest)} ns against {told(middle)} ({panel})")
     return (
         f"A slide takes about as long as one step of the clock, so that a few hundred nanoseconds "
-        f"are many times the median: a cache miss, or, with PBA, taking over a chunk from the other "
-        f"thread, for which it may have to wait. The longest against the median: {', '.join(parts)}."
+        f"are many times the median: a cache miss, or, with PBA, taking over a chunk from the "
+        f"other thread, for which it may have to wait. The longest against the median: "
+        f"{', '.join(parts)}."
     )
 
 

@@ -25,7 +25,7 @@ def _subtracting(found: Found) -> str:
     for name in ("bottleneck", "numbagg"):
         took = results.curve(ROW, name, "Mean")
         error = errors.curve(ERROR, name, "StdDev").greatest
-        parts.append(f"{name} {span([took])} ns for a mean, and a deviation off by {error:.0e}")
+        parts.append(f"{name} {span([took])} ns for a mean, and a deviation off by {error:.0%}")
     ours_ = results.curve(ROW, "sash", "Mean")
     return (
         f"To add the new value and subtract the old one is one pass with next to nothing to do, "
@@ -43,7 +43,7 @@ def _buffers(found: Found) -> str:
     )
 
 
-@claim("README, Figure R1", "a few nanoseconds a row (at most 10) over windows of rows")
+@claim("Figure R1", "a few nanoseconds a row (at most 10) over windows of rows")
 def _(found: Found) -> Verdict:
     return all_at_most(ours(found["rivals_arrays"]), 10, "ns a row")
 
@@ -58,8 +58,8 @@ def _irregular(found: Found) -> str:
 
 
 @claim(
-    "README, Figure R2",
-    "a few nanoseconds a row (at most 10) over windows of time",
+    "Figure R2",
+    "a few nanoseconds a row (at most 10) over windows of time, as over windows of rows",
     why=_irregular,
 )
 def _(found: Found) -> Verdict:

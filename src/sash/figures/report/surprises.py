@@ -98,10 +98,14 @@ def _drift(found: Found) -> str:
         name: results.curve(metric, name, "StdDev").greatest
         for name in results.series(metric, "StdDev")
     }
-    said = ", ".join(f"{name} {error:.0e}" for name, error in errors.items())
+    said = ", ".join(
+        f"{name} {error:.0%}" if error >= 0.01 else f"{name} {error:.0e}"
+        for name, error in errors.items()
+    )
     return (
-        f"**Libraries in daily use are off for ever after one large value.** The relative errors of "
-        f"a standard deviation over 1,000 values, long after a value of a billion has left: {said}."
+        f"**Some libraries in daily use are off for ever after one large value.** The relative "
+        f"errors of a standard deviation over 1,000 values, long after a value of a billion has "
+        f"left: {said}."
     )
 
 
