@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import sash
@@ -36,6 +37,28 @@ def test_the_next_value_pays_for_many_that_have_left(algorithm: str, by_policy: 
     window.insert(7)
     assert kept.capacity < room / 4
     assert window.query() == len(window) == LEFT + 1
+
+
+@pytest.mark.parametrize("algorithm", ["amta", "log_mta", "daba", "two_stacks_lite"])
+def test_many_values_at_once_find_smaller_rings_too(algorithm: str) -> None:
+    window = sash.aggregator(algorithm, sash.Max())
+    window.bulk_insert(np.arange(200 * LEFT, dtype=float))
+    window.bulk_evict(199 * LEFT)
+    window.bulk_insert(np.arange(600.0))
+    assert window._kept.capacity <= 4 * (LEFT + 600)
+    assert (len(window), window.query()) == (LEFT + 600, 200 * LEFT - 1)
+
+
+@pytest.mark.parametrize("algorithm", ["amta", "log_mta", "flat_fat"])
+def test_a_window_that_was_loaded_grows_and_shrinks(algorithm: str) -> None:
+    window = sash.Window(sash.Max(), "5000i", algorithm=algorithm)
+    rows = np.arange(4096)
+    window.push_many(rows.astype(float), times=rows)
+    window = sash.Window.load(window.save())
+    assert window.push(1.0, time=4096) == 4095
+    window = sash.Window.load(window.save())
+    assert window.push(2.0, time=9000) == 4095  # 4001 and later are left
+    assert len(window) == 97
 
 
 @pytest.mark.parametrize(("rows", "left"), [(16 * LEFT, 0), (700, 3)])

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta, timezone
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,6 +113,38 @@ def test_what_a_window_does_not_hold_is_refused() -> None:
     assert window.push(None) == 2
     assert window.push(None) is None
     assert window.push(1) == 1
+
+
+def test_a_number_too_large_for_a_float_is_refused_and_changes_nothing() -> None:
+    for op in (sash.Mean(), sash.StdDev(), sash.Sum()):
+        window = sash.Window(op, sash.last(3), dtype="float64")
+        before = answers(window, [1.0, 2.0, 4.0])[-1]
+        with pytest.raises(TypeError, match="float64"):
+            window.push(10**400)
+        assert (window.query(), len(window)) == (before, 3)
+    assert window.push(3) == 9
+
+
+@pytest.mark.parametrize("algorithm", sorted(MODULES))
+def test_truths_of_numpy_are_numbers(algorithm: str) -> None:
+    window = sash.Window(sash.Mean(), sash.last(3), algorithm=algorithm, dtype="float64")
+    rows = [1.0, np.True_, np.True_, np.True_, np.False_, 5.0, 6.0, 7.0]
+    expected = [sum(map(float, rows[max(0, i - 2) : i + 1])) / min(i + 1, 3) for i in range(8)]
+    assert answers(window, rows) == pytest.approx(expected)
+
+
+def test_a_row_whose_answer_fails_is_not_in() -> None:
+    """`finish` makes an object of an answer, and may fail where no ⊕ does."""
+
+    class Failing(type(sash.Mean())):  # type: ignore[misc]
+        finish = staticmethod(lambda answer: 1 / (answer - 2.0))
+
+    window = sash.Window(Failing(), sash.last(2))
+    assert answers(window, [1.0, 2.0]) == [-1.0, -2.0]
+    with pytest.raises(ZeroDivisionError):
+        window.push(2.0)
+    assert (len(window), window.query()) == (2, -2.0)
+    assert window.push(4.0) == 1.0
 
 
 def test_rows_with_times_after_rows_without_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -25,6 +26,7 @@ from sash.operators.monoid import NOT_GIVEN, Monoid, Partial
 STALE: Any = object()
 EASY = {np.dtype("float64"): float, np.dtype("int64"): int}
 LIMIT = 2**63
+MOST_FLOAT = sys.float_info.max
 FEW_ROWS = 512
 """Fewer rows than this are inserted one by one: compiling would take longer."""
 
@@ -105,8 +107,10 @@ class Aggregator:
     @property
     def never_fails(self) -> bool:
         """Whether all that can be wrong is a value: nothing that a step calls raises an error."""
-        kept = self._kept  # a store may fail at any step
-        return kept is not None and not self.stored and kept.never_fails
+        kept = self._kept
+        if kept is None or self.stored:  # a store may fail at any step
+            return False
+        return kept.never_fails and all(leaf.finish is None for leaf in self._leaves)
 
     def _note(self, mark: Any, cells: list[Any], payloads: list[Any]) -> None:
         """The row is in: remember its nulls under this mark, and what answers are taken from."""
@@ -189,7 +193,7 @@ class Aggregator:
                 f"answer for less."
             )
 
-    def roll(self, value: Any, leaving: int) -> Any:
+    def _roll(self, value: Any, leaving: int) -> Any:
         """So many oldest values leave, one comes in, and what there is then answers."""
         kept = self._kept
         if kept is not None and self.is_easy(value) and not self._nulls[0] and self._undo is None:
@@ -360,6 +364,8 @@ class Aggregator:
         cells, payloads = [], []
         for leaf in self._leaves:
             given = self._given(leaf, value)
+            # NumPy's truths cannot be subtracted; Python's are numbers.
+            given = tuple(bool(v) if isinstance(v, np.bool_) else v for v in given)
             cells.append(given[: max(leaf.inputs, 1)])
             payloads.append(
                 () if not leaf.takes else given if leaf.takes == "same" else given[leaf.inputs :]
@@ -392,6 +398,8 @@ class Aggregator:
                 if kind.kind in "iu":
                     limits = np.iinfo(kind)
                     fits = whole and limits.min <= value <= limits.max
+                elif kind.kind == "f" and whole:
+                    fits = -MOST_FLOAT <= value <= MOST_FLOAT
                 else:
                     fits = whole or isinstance(value, (float, np.floating))
                 if not fits and kind.kind == "O":

@@ -272,6 +272,8 @@ class Kept:
 
     def _move(self, capacity: int) -> None:
         """To rings of another capacity."""
+        if self.in_arrays and self.compiled is None and lays_out(self.algorithm):
+            self.to_lists()  # of a window that was loaded, which no loop has seen yet
         before = self.rings, self.capacity, self.state
         try:
             self._move_to(capacity)
@@ -353,6 +355,8 @@ class Kept:
         """For a compiled loop: each field in an array of its own, with room for so many."""
         self.compiled = compiled
         self.single_calls = 0
+        if self.too_roomy:
+            self.give_back(max(self.held(), count))
         if not self.in_arrays:
             if not self.held():  # nothing to take along: straight to the right size
                 self.capacity = max(self.capacity, ring_length(count))

@@ -106,6 +106,8 @@ def chebyshev_means(powers: Array, lo: float, hi: float) -> Array:
     middle takes differences of large numbers (the paper's bound on the order).
     """
     middle, half = halfway(lo, hi)
+    if not half:  # of two neighbours there is nothing in between
+        return np.zeros(0)
     away = middle / half
     order = min(len(powers), int(13.06 / (0.78 + math.log10(abs(away) + 1))))
     scaled = np.empty(order + 1)

@@ -505,10 +505,10 @@ class Engine:
         if leaving < 0 or not window.is_easy(row):
             return NOT_ROLLED
         if window.never_fails:
-            answer = window.roll(row, leaving)
+            answer = window._roll(row, leaving)
         else:
             with Undo(window):
-                answer = window.roll(row, leaving)
+                answer = window._roll(row, leaving)
         tracker.commit_rolled(leaving, time)
         return answer
 

@@ -69,7 +69,10 @@ def bars(
         axes.set_axisbelow(True)
         axes.set_yscale(y_scale)
         if y_scale == "log":
-            axes.set_ylim(bottom=_ground(axes))
+            ground, top = _ground(axes), axes.get_ylim()[1]
+            axes.set_ylim(ground, top * (top / ground) ** 0.06)  # room for what is written above
+        else:
+            axes.margins(y=0.12)
         write_plainly(axes.yaxis, y_scale)
         axes.set_xlabel(x, fontsize=8, color=INK)
         axes.set_ylabel(y, fontsize=8, color=INK)

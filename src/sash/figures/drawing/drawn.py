@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from sash.figures.drawing.palette import FAINT, INK
 from sash.figures.results import Results
@@ -88,6 +88,8 @@ def scale(axes: Axes, x: str, y: str) -> None:
 def write_plainly(axis: Any, kind: str) -> None:
     """Ticks as 20,000 and 2 M; between the powers of ten where these alone would be few."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: plainly(value)))
+    if kind == "linear" and axis.axis_name == "x":  # where long numbers stand side by side
+        axis.set_major_locator(MaxNLocator(nbins=5))
     if kind == "log":
         low, high = axis.get_view_interval()
         few = high < 300 * low
@@ -122,13 +124,18 @@ def absent(results: Results, handles: dict[str, Any]) -> None:
         handles[f"{name} (not installed)"] = Line2D([], [], linestyle="")
 
 
+LETTER, HANDLE = 0.062, 0.55
+"""How wide a letter of a legend is, and what stands before a label, in inches."""
+
+
 def legend(figure: Figure, handles: list[Any], labels: list[str]) -> None:
-    """Below all panels."""
+    """Below all panels, in as many columns as there is room for."""
+    column = LETTER * max(map(len, labels), default=0) + HANDLE
     figure.legend(
         handles,
         labels,
         loc="outside lower center",
-        ncols=min(len(labels), 5 if figure.get_figwidth() < 9 else 7),
+        ncols=max(1, min(len(labels), 7, int(figure.get_figwidth() / column))),
         frameon=False,
         fontsize=8,
         labelcolor=INK,
