@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log2
 from typing import Any, Literal
 
 import numpy as np
@@ -200,22 +201,29 @@ def is_flat(curve: Curve, within: float) -> bool:
     return curve.greatest <= within * curve.least
 
 
+def line(xs: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
+    """The slope and the base of the straight line that fits best."""
+    if len(xs) < 2:
+        raise NotMeasuredError("there is no line through less than two points")
+    slope, base = np.polyfit(xs, values, 1)
+    return float(slope), float(base)
+
+
 def power(curve: Curve) -> float:
     """By which power of x a curve grows: 0 if it is flat, 1 if it is in proportion to x."""
-    slope, _ = np.polyfit(np.log2(curve.xs), np.log2(curve.values), 1)
-    return float(slope)
+    return line([log2(x) for x in curve.xs], [log2(value) for value in curve.values])[0]
 
 
 def off_line(curve: Curve, over: Callable[[float], float] = lambda x: x) -> float:
     """How far a curve is from a straight line over x, or over log2(x), at worst: a share of it."""
     xs, values = np.array([over(x) for x in curve.xs]), np.array(curve.values)
-    slope, base = np.polyfit(xs, values, 1)
+    slope, base = line(list(xs), curve.values)
     return float(np.max(np.abs(slope * xs + base - values) / values))
 
 
 def straightness(curve: Curve, over: Callable[[float], float] = lambda x: x) -> float:
     """How much of a curve's ups and downs a straight line over x, or over log2(x), explains: R²."""
     xs, values = np.array([over(x) for x in curve.xs]), np.array(curve.values)
-    slope, base = np.polyfit(xs, values, 1)
+    slope, base = line(list(xs), curve.values)
     left, spread = np.sum((values - slope * xs - base) ** 2), np.sum((values - values.mean()) ** 2)
     return float(1 - left / spread) if spread else 1.0

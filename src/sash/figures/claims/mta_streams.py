@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import inf
 
-import numpy as np
-
 from sash.figures.claims.judging import (
     HOLDS,
     IN_PART,
@@ -17,6 +15,7 @@ from sash.figures.claims.judging import (
     along,
     at_most,
     for_each,
+    line,
     off_line,
     theirs,
 )
@@ -321,7 +320,7 @@ def _in_each(found: Found) -> str:
 )
 def _(found: Found) -> Verdict:
     curve = _dimensions(found)
-    slope, base = np.polyfit(curve.xs, curve.values, 1)
+    slope, base = line(curve.xs, curve.values)
     said = f"{told(slope / base, 2)} of it: {micro(slope)} each, {micro(base)} shared"
     return at_most(slope / base if base > 0 else inf, 0.1, said, in_part=0.5)
 
@@ -331,7 +330,7 @@ for what, claimed in (("a value with one dimension", 4_895), ("each dimension mo
     @claim("Figure 9", f"{what} takes {claimed:,} ns", why=_in_each)
     def _(found: Found, what: str = what, claimed: float = claimed) -> Verdict:
         curve = _dimensions(found)
-        slope, _ = np.polyfit(curve.xs, curve.values, 1)
+        slope, _ = line(curve.xs, curve.values)
         took = float(curve.values[0] if "with one" in what else slope)
         return at_most(took, claimed, micro(took), in_part=claimed)
 

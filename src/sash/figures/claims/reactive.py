@@ -20,6 +20,7 @@ from sash.figures.claims.judging import (
     at_most,
     for_each,
     is_flat,
+    line,
     straightness,
     theirs,
 )
@@ -268,7 +269,7 @@ def _(found: Found) -> Verdict:
     for name in results.panels(SLIDE):
         curve = results.curve(SLIDE, "flat_fat", name)
         small = curve.where(lambda n: n <= 4096)
-        slope, base = np.polyfit(np.log2(small.xs), small.values, 1)
+        slope, base = line([log2(n) for n in small.xs], small.values)
         for n, took in curve.where(lambda n: n > 4096).at.items():
             above[n] = max(above.get(n, 0.0), float(took / (slope * log2(n) + base)) - 1)
     curve = Curve(dict(sorted(above.items())))
