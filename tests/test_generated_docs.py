@@ -82,6 +82,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def _anchors(page: Path) -> set[str]:
-    """Headings as links spell them."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+    """Headings as links spell them, and places that have a name of their own."""
+    text = page.read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    named = re.findall(r'<a id="([^"]+)"></a>', text)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings} | {*named}
