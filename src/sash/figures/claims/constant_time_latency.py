@@ -41,9 +41,9 @@ def _longest(found: Found) -> str:
         for panel in ns["daba"]
     )
     return (
-        f"The longest of a million slides, each at the best of its runs, is one that the machine "
-        f"held up in all of them: {said}. By count no slide of DABA does more than "
-        f"{told(_worst_calls(found))} ⊕, and each of Reactive does log2 n."
+        f"The longest of a million slides: {said}. It is not ⊕: by count no slide of DABA does "
+        f"more than {told(_worst_calls(found))}, and each of Reactive does log2 n. What else makes "
+        f"a single slide long was not found out; the longest differ between runs."
     )
 
 

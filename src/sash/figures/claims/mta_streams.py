@@ -46,9 +46,10 @@ def _took(found: Found, operator: str) -> str:
 def _short(found: Found) -> str:
     """Why those that go through the oldest values one by one do well."""
     return (
-        f"With Max all before the greatest value leave, so that windows are short most of the "
-        f"time: Naive has little to add, and DABA little to try, while AMTA searches a tree, in "
-        f"Python. A value takes: {_took(found, 'Max')}. With LIS: {_took(found, 'LIS')}."
+        f"There are long stretches of this stream in which nothing leaves. Naive keeps its sum "
+        f"meanwhile and adds one value to it, and DABA has one value to try; AMTA and Log MTA keep "
+        f"their trees. A value takes with Max: {_took(found, 'Max')}; with LIS: "
+        f"{_took(found, 'LIS')}. Why LIS is otherwise was not looked into."
     )
 
 
