@@ -54,6 +54,13 @@ METHOD = [
 ]
 
 
+READING = (
+    "Numbers and counts of ⊕ are measured. What they are put down to (caches, branches, calls of "
+    "Python, other threads) is our reading of them unless it says that it was counted; not all of "
+    "it was profiled."
+)
+
+
 @dataclass
 class Written:
     """What a report came to."""
@@ -156,7 +163,9 @@ def _chapter(
         document.add(_claims(own))
         reasons = _reasons(own)
         if reasons:
-            document.add(Heading(3, "Where it is otherwise here, and why"), Items(reasons))
+            document.add(
+                Heading(3, "Where it is otherwise here, and why"), Text(READING), Items(reasons)
+            )
     told: set[str] = set()
     for drawing in drawings():
         if drawing.paper == paper.name:
