@@ -8,8 +8,11 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
-from cases import CASES, COMPILED, Case, fits
+from cases import CASES, COMPILED, Affine, Case, fits
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sash
 from sash.aggregators.registry import named
@@ -154,3 +157,21 @@ def test_single_calls_and_bulk_calls_may_be_mixed(algorithm: str) -> None:
                 assert oracle.query() == answer
         assert len(window) == len(oracle)
         assert window.query() == oracle.query()
+
+
+SOME_ROWS = st.integers(0, 80)
+SOME_LENGTH = st.sampled_from([1, 2, 3, 7, 8, 9, 31, 32, 33, 64])
+
+
+@pytest.mark.parametrize("algorithm", sorted({*OWN_LOOPS, "sba", "pba"}))
+@given(parts=st.lists(st.tuples(SOME_ROWS, SOME_LENGTH), min_size=1, max_size=6))
+def test_a_slide_goes_on_where_the_last_one_ended(
+    algorithm: str, parts: list[tuple[int, int]]
+) -> None:
+    """Rows in parts of any length, through windows of another length each time."""
+    window, oracle = sash.aggregator(algorithm, Affine()), sash.aggregator("recalc", Affine())
+    at = 0
+    for rows, length in parts:
+        values = np.arange(at, at + rows) % 97
+        assert window.slide(values, length).tolist() == oracle.slide(values, length).tolist()
+        at += rows

@@ -66,13 +66,13 @@ def test_two_threads_answer_as_one(size: int, started: list[str]) -> None:
     for operator in (sash.Sum(), Affine()):
         values = VALUES % 97
         found = sash.aggregator("pba", operator).slide(values, size)
-        assert found.tolist() == sash.aggregator("sba", operator).slide(values, size).tolist()
+        assert found.tolist() == sash.aggregator("recalc", operator).slide(values, size).tolist()
     assert len(started) == (2 if size < 9_000 else 0)  # a window that never fills needs no lcs
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 10, 500])
 def test_a_window_goes_on_where_another_call_left_it(size: int, started: list[str]) -> None:
-    window, oracle = sash.aggregator("pba", sash.Sum()), sash.aggregator("sba", sash.Sum())
+    window, oracle = sash.aggregator("pba", sash.Sum()), sash.aggregator("recalc", sash.Sum())
     at = 0
     for step, count in enumerate((3, 700, 40, 1_500, 1, 2_000)):
         part = VALUES[at : at + count]
@@ -94,7 +94,7 @@ def test_a_window_goes_on_where_another_call_left_it(size: int, started: list[st
 
 def test_the_threshold_decides(monkeypatch: pytest.MonkeyPatch, started: list[str]) -> None:
     chunk = second_thread.optimal_chunk(1_000)
-    expected = sash.aggregator("sba", sash.Max()).slide(VALUES, 1_000).tolist()
+    expected = sash.aggregator("recalc", sash.Max()).slide(VALUES, 1_000).tolist()
     for pays, threads in ((chunk + 1, 0), (chunk, 1), (chunk - 1, 2)):
         monkeypatch.setattr(second_thread, "PAYS", pays)
         assert sash.aggregator("pba", sash.Max()).slide(VALUES, 1_000).tolist() == expected
@@ -106,7 +106,7 @@ def test_one_core_is_left_to_one_thread(
 ) -> None:
     monkeypatch.setattr(second_thread, "cores", lambda: 1)
     found = sash.aggregator("pba", sash.Max()).slide(VALUES, 100)
-    assert found.tolist() == sash.aggregator("sba", sash.Max()).slide(VALUES, 100).tolist()
+    assert found.tolist() == sash.aggregator("recalc", sash.Max()).slide(VALUES, 100).tolist()
     assert started == []
 
 
@@ -116,7 +116,7 @@ def test_no_thread_to_be_had(monkeypatch: pytest.MonkeyPatch, started: list[str]
 
     monkeypatch.setattr(threading.Thread, "start", refused)
     found = sash.aggregator("pba", sash.Max()).slide(VALUES, 100)
-    assert found.tolist() == sash.aggregator("sba", sash.Max()).slide(VALUES, 100).tolist()
+    assert found.tolist() == sash.aggregator("recalc", sash.Max()).slide(VALUES, 100).tolist()
 
 
 def test_a_sum_too_large_leaves_the_window_as_it_was(started: list[str]) -> None:

@@ -213,9 +213,7 @@ def lead(
     slots, chosen = rings
     first = state[1]
     led = take_lead(state, chunk, desk)
-    for i in range(count):
-        led, total = advance(slots, rows, first, desk, length, chunk, led, read(rows, i), 0)
-        answer(out, i, total)
+    led = advance_all(slots, rows, first, desk, length, chunk, led, count, out, 0)
     return give_back_lead(led, desk)
 
 
@@ -226,9 +224,7 @@ def lead_alone(
     slots, chosen = rings
     first = state[1]
     led = take_lead(state, length, desk)
-    for i in range(count):
-        led, total = advance(slots, rows, first, desk, length, length, led, read(rows, i), 1)
-        answer(out, i, total)
+    led = advance_all(slots, rows, first, desk, length, length, led, count, out, 1)
     return give_back_lead(led, desk)
 
 
@@ -338,6 +334,51 @@ def advance(
         C, N = E, E + chunk
         ca, csa = csa, identity()
     return (F, E, B, C, N, due, ca, csa), total
+
+
+def advance_all(
+    slots: Ring,
+    rows: Any,
+    first: int,
+    desk: Ring,
+    length: int,
+    chunk: int,
+    led: State,
+    count: int,
+    out: Any,
+    alone: int,
+) -> State:
+    """`advance` for each row; slides at which it has nothing to decide are a loop of their own."""
+    i = 0
+    while i < count:
+        many = slides_inside(led, length, count - i)
+        led = slide_inside(slots, rows, led, i, many, out, alone)
+        i += many
+        if i < count:
+            led, total = advance(slots, rows, first, desk, length, chunk, led, read(rows, i), alone)
+            answer(out, i, total)
+            i += 1
+    return led
+
+
+def slides_inside(led: State, length: int, left: int) -> int:
+    """How many of the next slides leave no chunk and end none."""
+    F, E, B, C, N, due, ca, csa = led
+    many = min(B - 1 - F, left) if length == E - F else 0
+    if B == C:
+        many = min(many, N - 1 - E)
+    return max(many, 0)
+
+
+def slide_inside(
+    slots: Ring, rows: Any, led: State, i: int, many: int, out: Any, alone: int
+) -> State:
+    F, E, B, C, N, due, ca, csa = led
+    for k in range(many):
+        csa = combine(csa, read(rows, i + k))
+        total = csa if alone > 0 and B == C else combine(ca, csa)
+        answer(out, i + k, combine(get(slots, F + 1 + k), total))
+    return F + many, E + many, B, C, N, due, ca, csa
 
 
 def give_back_lead(led: State, desk: Ring) -> State:

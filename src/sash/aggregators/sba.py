@@ -92,6 +92,42 @@ def query(rings: tuple[Ring, ...], state: State) -> Partial:
     return combine(get(slots, F), total) if F < B else total
 
 
+def slide(
+    rings: tuple[Ring, ...], state: State, rows: Any, count: int, length: int, out: Any
+) -> State:
+    """As everywhere; but between two ends of chunks a slide has nothing to decide."""
+    i = 0
+    while i < count:
+        F, E, B, C, N, middle, last = state
+        many = min(B - 1 - F, N - 1 - E, count - i) if length == E - F else 0
+        if many > 0:
+            state = slide_inside(rings, state, rows, i, many, out)
+            i += many
+        else:
+            while length <= E - F:
+                state = evict(rings, state)
+                F, E, B, C, N, middle, last = state
+            state = insert(rings, state, read(rows, i))
+            answer(out, i, query(rings, state))
+            i += 1
+    return state
+
+
+def slide_inside(
+    rings: tuple[Ring, ...], state: State, rows: Any, i: int, many: int, out: Any
+) -> State:
+    """So many slides by one, at none of which a chunk begins, ends, or has been left."""
+    (slots,) = rings
+    F, E, B, C, N, middle, last = state
+    for k in range(many):
+        v = read(rows, i + k)
+        put(slots, E + k, v)
+        last = combine(last, v)
+        total = combine(middle, last) if B < C else last
+        answer(out, i + k, combine(get(slots, F + 1 + k), total))
+    return F + many, E + many, B, C, N, middle, last
+
+
 def last_sums(rows: Any, start: int, length: int, lcs: Ring) -> None:
     """lcs of the chunk before start.
 
