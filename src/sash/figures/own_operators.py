@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import sash
 
@@ -59,3 +60,23 @@ class Sized:
 
     def lower(p):
         return p.count, p.max_size
+
+
+def greatest_of(kind: str) -> Any:
+    """The greatest of numbers that a byte holds, in a partial of one field of this type."""
+
+    @sash.operator(partial={"hi": kind}, commutative=True)
+    class Greatest:
+        def identity():
+            return -128
+
+        def lift(v):
+            return v
+
+        def combine(a, b):
+            return max(a.hi, b.hi)
+
+        def lower(p):
+            return p.hi
+
+    return Greatest()

@@ -49,11 +49,14 @@ def _(found: Found) -> Verdict:
 
 
 def _irregular(found: Found) -> str:
-    rows = found["rivals_arrays"].curve(ROW, "sash", "Max").least
-    timed = found["rivals_time"].curve(ROW, "sash", "Max")
+    results = found["rivals_even_times"]
+    names = ("at any time", "evenly", "by rows")
+    any_time, evenly, rows = (results.curve(ROW, name, "Max") for name in names)
     return (
         f"How many rows leave as one comes is another number each time, which no processor "
-        f"foresees: with Max {span([timed])} ns a row, against {told(rows)} in windows of rows."
+        f"foresees: with Max {span([any_time])} ns a row. If rows come evenly, so that one leaves "
+        f"for each, it is {span([evenly])} ns, and {span([rows])} in windows of rows, which look "
+        f"at no time (Profile R1)."
     )
 
 

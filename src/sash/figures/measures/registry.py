@@ -13,9 +13,12 @@ from sash.figures.measures.calls_each import calls_each
 from sash.figures.measures.constant_size import constant_size
 from sash.figures.measures.dimensions import dimensions
 from sash.figures.measures.drift import drift
+from sash.figures.measures.even_times import even_times
 from sash.figures.measures.latency import latency
 from sash.figures.measures.memory import memory
 from sash.figures.measures.page_faults import page_faults
+from sash.figures.measures.partial_bytes import partial_bytes
+from sash.figures.measures.parts_of_objects import parts_of_objects
 from sash.figures.measures.plugs_on_spark import plugs_on_spark
 from sash.figures.measures.policy_calls import policy_calls
 from sash.figures.measures.policy_streams import policy_streams
@@ -28,6 +31,7 @@ from sash.figures.measures.rivals_on_spark import on_spark
 from sash.figures.measures.rivals_own import of_ones_own
 from sash.figures.measures.slices import rows_slid, slices_of_rows, slices_of_time
 from sash.figures.measures.throughput import throughput
+from sash.figures.measures.two_parts import two_parts
 from sash.figures.measures.updates import updates
 from sash.figures.measures.window_per_memory import window_per_memory
 
@@ -61,6 +65,10 @@ MEASURES: dict[str, Measure] = {
     "window per memory": window_per_memory,
     "dimensions": dimensions,
     "calls by policy": policy_calls,
+    "bytes of a partial": partial_bytes,
+    "parts of objects": parts_of_objects,
+    "parts of two threads": two_parts,
+    "even times": even_times,
 }
 
 

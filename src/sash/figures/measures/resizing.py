@@ -8,7 +8,7 @@ are short, so that what is timed is the compiled loops and not how they are call
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,8 @@ from sash.figures.measures.batches import NS_A_TUPLE
 from sash.figures.measures.sliding import Slider, answered
 
 US_A_RESIZE = "µs a resize"
+PAGES_THERE = "pages there"
+"""Of a resize to memory that was written to before, so that the kernel need not clear it."""
 LEVELS = 32
 TOGETHER = 1 << 14
 """How many values windows that lie side by side hold together, if one alone does not."""
@@ -51,8 +53,11 @@ def resizing(
         ]
 
     def single(operator: str, size: int) -> list[Case]:
-        resize = Resize(ASKED[operator], workload, size)
-        return [Case(f"from {size:,} to {2 * size:,}", operator, size, resize.run)]
+        panel, resize = f"from {size:,} to {2 * size:,}", Resize(ASKED[operator], workload, size)
+        return [
+            Case(panel, operator, size, resize.run),
+            Case(panel, f"{operator}, {PAGES_THERE}", size, resize.run_with_pages),
+        ]
 
     return [
         *(partial(group, operator, size) for operator in operators for size in sizes),
@@ -84,10 +89,14 @@ class SideBySide:
 
     def resize(self, capacity: int) -> None:
         """All of them to new rings; the old ones are given back."""
+        self.prepared(capacity)()
+
+    def prepared(self, capacity: int) -> Callable[[], None]:
+        """The new rings are there; what is returned moves all windows to them."""
         before, offsets, levels = self.rings, self.offsets, self.levels
         self._lie(capacity)
         given = (before, self.rings, self.lengths, self.keys, offsets, levels)
-        self.job.call("move_keys", *given, self.offsets, self.levels, self.kept)
+        return partial(self.job.call, "move_keys", *given, self.offsets, self.levels, self.kept)
 
     def fill(self, asked: Asked, values: Array) -> None:
         """A row of values for each window."""
@@ -189,9 +198,19 @@ class Resize:
         self.windows.fill(asked, values.reshape(many, size))
 
     def run(self) -> list[Point]:
-        windows = self.windows
+        return self._timed(partial(self.windows.resize, 2 * self.size))
+
+    def run_with_pages(self) -> list[Point]:
+        """Without the time that the kernel takes for pages that are touched for the first time."""
+        move = self.windows.prepared(2 * self.size)
+        for ring in self.windows.rings:
+            for array in ring if isinstance(ring, tuple) else (ring,):
+                array.fill(0)
+        return self._timed(move)
+
+    def _timed(self, resize: Callable[[], None]) -> list[Point]:
         start = time.perf_counter_ns()
-        windows.resize(2 * self.size)
+        resize()
         took = time.perf_counter_ns() - start
-        windows.resize(self.size)
-        return [Point(US_A_RESIZE, took / windows.many / 1e3)]
+        self.windows.resize(self.size)
+        return [Point(US_A_RESIZE, took / self.windows.many / 1e3)]

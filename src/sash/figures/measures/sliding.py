@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from sash.aggregators import recalc
 from sash.aggregators.registry import named
 from sash.aggregators.running import Job
 from sash.figures.asked import Array, Asked
@@ -22,22 +24,25 @@ class Slider:
     the last one ended, over the same values.
     """
 
-    def __init__(self, algorithm: str, asked: Asked, values: Array, size: int, slides: int) -> None:
+    def __init__(
+        self, algorithm: str | ModuleType, asked: Asked, values: Array, size: int, slides: int
+    ) -> None:
         """The first `size` values fill the window; the `slides` that follow are slid over."""
+        module = named(algorithm) if isinstance(algorithm, str) else algorithm
         self.size, self.slides = size, slides
         first, rest = values[:size], values[size : size + slides]
         assert len(rest) == slides
-        filling = Job(named(algorithm), asked.operator, asked.leaves(first))
-        self.job = Job(named(algorithm), asked.operator, asked.leaves(rest), base=size)
+        filling = Job(module, asked.operator, asked.leaves(first))
+        self.job = Job(module, asked.operator, asked.leaves(rest), base=size)
         self.rings = filling.rings(size)
-        self.state = self._filled(algorithm, filling)
+        self.state = self._filled(module, filling)
         self.out, _ = self.job.outputs(slides)
         self._first: Any = None
 
-    def _filled(self, algorithm: str, filling: Job) -> Any:
+    def _filled(self, algorithm: ModuleType, filling: Job) -> Any:
         """By the loop that is timed, so that no other is compiled; recalc would take too long."""
         empty = filling.new_state()
-        if algorithm == "recalc":
+        if algorithm is recalc:
             return filling.call("bulk_insert", self.rings, empty, filling.rows, self.size)
         out, _ = filling.outputs(self.size)
         return filling.slide(self.rings, empty, self.size, self.size, out)

@@ -18,7 +18,9 @@ from sash.testing import Counting
 
 A_CHANGE, IN_ALL, HELD = "⊕ a change, at worst", "⊕ at worst", "partials held"
 SIDE_BY_SIDE, ANYWHERE, TREE = "side by side", "anywhere", "tree"
+RESIZING, A_TUPLE = "resizing", "⊕ a tuple"
 TIMES = 12
+LEAST_RESIZED = 4
 
 operator: Any = sash.Sum()
 
@@ -34,6 +36,9 @@ def updates(*, sizes: Sequence[int], steps: Sequence[str]) -> list[Group]:
                 for panel, count in ((SIDE_BY_SIDE, _slid), (ANYWHERE, _replaced)):
                     run = partial(count, size, m)
                     cases.append(Case(panel, f"m = {step}", size, run, timed=False))
+        if size >= LEAST_RESIZED:
+            runs = {"fixed": partial(_fixed, size), "oscillating": partial(_oscillating, size)}
+            cases += [Case(RESIZING, name, size, run, timed=False) for name, run in runs.items()]
         return cases
 
     return [partial(group, size) for size in sizes]
@@ -70,6 +75,35 @@ def _replaced(size: int, m: int) -> list[Point]:
         window.update({int(handle): 1 for handle in picked})
         most = max(most, counting.taken())
     return [Point(IN_ALL, most), Point(A_CHANGE, most / m)]
+
+
+def _fixed(size: int) -> list[Point]:
+    """A full window whose oldest value makes place for each that comes."""
+    counting = Counting()
+    monoid = counting.of(operator).bind("int64")
+    run, rings = bind(flat_fat, monoid), as_lists(flat_fat, monoid, size)
+    rows = Rows([[list(range(2 * size))]])
+    state = run.bulk_insert(rings, run.new(), rows, size)
+    counting.taken()
+    run.slide(rings, state, rows, size, size, [None] * size)
+    return [Point(A_TUPLE, counting.taken() / size)]
+
+
+def _oscillating(size: int) -> list[Point]:
+    """A cycle of `resizing.Oscillating`: many leave, the tree shrinks, fills again and doubles."""
+    counting = Counting()
+    monoid = counting.of(operator).bind("int64")
+    run = bind(flat_fat, monoid)
+    small, large = (as_lists(flat_fat, monoid, each) for each in (size, 2 * size))
+    state = run.bulk_insert(large, run.new(), Rows([[list(range(size + 1))]]), size + 1)
+    entering = size // 2 + 1
+    counting.taken()
+    state = run.bulk_evict(large, state, size + 1 - (size // 2 - 1))
+    state = run.regrow(large, small, state)
+    for value in range(entering):
+        state = run.insert(small, state, monoid.lift(value))
+    state = run.regrow(small, as_lists(flat_fat, monoid, 2 * size), state)
+    return [Point(A_TUPLE, counting.taken() / (entering + 1))]
 
 
 def _tree(size: int) -> list[Point]:
