@@ -250,9 +250,8 @@ class Aggregator:
                 self.insert(value)
             return
         kept.to_arrays(job.code, len(self) + rows)
-        rings = kept.copied() if kept.may_stop_inserting else tuple(kept.rings)
-        kept.state = job.call("bulk_insert", rings, kept.state, job.rows, rows)
-        kept.rings = list(rings)
+        with kept.unless_it_fails(rows, kept.may_stop_inserting) as rings:
+            kept.state = job.call("bulk_insert", rings, kept.state, job.rows, rows)
         self._inserted(job, rows)
 
     def bulk_evict(self, count: int) -> None:
@@ -287,15 +286,15 @@ class Aggregator:
         kept.to_arrays(job.code, max(min(held + rows, longest), held))
         order = sorted(sizes, reverse=True)
         out, answers = job.outputs(rows * len(sizes))
-        rings = kept.copied() if kept.may_stop else tuple(kept.rings)
-        if not rows:
-            pass  # what is too much leaves when a row comes
-        elif several:
-            ranges = np.array(order, np.int64)
-            kept.state = job.call("slide_ranges", rings, kept.state, job.rows, rows, ranges, out)
-        else:
-            kept.state = job.slide(rings, kept.state, rows, longest, out)
-        kept.rings = list(rings)
+        with kept.unless_it_fails(rows, kept.may_stop) as rings:
+            given = rings, kept.state
+            if not rows:
+                pass  # what is too much leaves when a row comes
+            elif several:
+                ranges = np.array(order, np.int64)
+                kept.state = job.call("slide_ranges", *given, job.rows, rows, ranges, out)
+            else:
+                kept.state = job.slide(*given, rows, longest, out)
         job.collect(out, answers)
         self._inserted(job, rows)
         self._evicted(max(0, held + rows - longest) if rows else 0)

@@ -58,6 +58,8 @@ from sash.aggregators.primitives import (
 )
 
 RINGS = ("levels", "tails", "stack")
+# Evictions write no node, and an insertion only such as were not there: see levels.py.
+PUT_ONCE = ("levels",)
 APART = ("begin",)
 
 

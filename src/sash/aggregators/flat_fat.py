@@ -52,7 +52,7 @@ from sash.aggregators.primitives import (
 
 RINGS = ("tree",)
 INDEXES = ("handles", "work")
-APART = ("update_arcs", "prefix", "suffix")
+APART = ("update_arcs", "update_round", "prefix", "suffix")
 
 
 def room(capacity: int) -> tuple[int, ...]:
@@ -116,19 +116,36 @@ def update_paths(tree: Ring, one: int, other: int) -> None:
 
 def update_between(tree: Ring, first: int, last: int) -> None:
     """All that depends on the nodes first … last of one level."""
-    while first > 1:
+    while first < last:
         first >>= 1
         last >>= 1
         for h in range(first, last + 1):
             update_node(tree, h)
+    update_path(tree, first)
 
 
-def update_arcs(tree: Ring, first: int, last: int, more_first: int, more_last: int) -> None:
-    """All that depends on the leaves at positions first … last, and more_first … more_last.
+def update_runs(tree: Ring, first: int, last: int, more_first: int, more_last: int) -> None:
+    """All that depends on two runs of nodes of one level: the same, or the second further right."""
+    while last < more_first and (first < last or more_first < more_last):
+        first >>= 1
+        last >>= 1
+        more_first >>= 1
+        more_last >>= 1
+        for h in range(first, last + 1):
+            update_node(tree, h)
+        for h in range(max(more_first, last + 1), more_last + 1):
+            update_node(tree, h)
+    if last < more_first:
+        update_paths(tree, first, more_first)
+    else:
+        update_between(tree, first, more_last)
 
-    The second arc does not begin before the first, and may go round the ring into it. The nodes of
-    a level are a ring too, half as long as the one below, where position p has become p // 2: two
-    arcs stay two arcs, and each node above them is updated once.
+
+def update_round(tree: Ring, first: int, last: int, more_first: int, more_last: int) -> None:
+    """As `update_arcs`, if one of them goes round the end of the ring.
+
+    The nodes of a level are a ring too, half as long as the one below, where position p has become
+    p // 2: two arcs stay two arcs, and each node above them is updated once.
     """
     many = capacity_of(tree)
     while many > 1:
@@ -144,10 +161,29 @@ def update_arcs(tree: Ring, first: int, last: int, more_first: int, more_last: i
             update_node(tree, many + (p & (many - 1)))
 
 
+def update_arcs(tree: Ring, first: int, last: int, more_first: int, more_last: int) -> None:
+    """All that depends on the leaves at positions first … last, and more_first … more_last.
+
+    The second arc comes after the first, and does not go round the ring into it; or is the same.
+    """
+    left, right = leaf_of(tree, first), leaf_of(tree, last)
+    more_left, more_right = leaf_of(tree, more_first), leaf_of(tree, more_last)
+    if left > right or more_left > more_right:
+        update_round(tree, first, last, more_first, more_last)
+    elif left <= more_left:
+        update_runs(tree, left, right, more_left, more_right)
+    else:
+        update_runs(tree, more_left, more_right, left, right)
+
+
 def update_positions(tree: Ring, start: int, end: int) -> None:
     """All that depends on the leaves at positions start ≤ p < end."""
     if end > start:
-        update_arcs(tree, start, end - 1, start, end - 1)
+        first, last = leaf_of(tree, start), leaf_of(tree, end - 1)
+        if first <= last:
+            update_between(tree, first, last)
+        else:
+            update_round(tree, start, end - 1, start, end - 1)
 
 
 def propagate(rings: tuple[Ring, ...], count: int) -> None:
@@ -279,7 +315,8 @@ def exchange(
     tree, handles, work = rings
     F, E, N, H = state
     front, end = front_without(handles, state, leaving), E + entering
-    for p in range(max(F, end - capacity_of(tree)), front):  # those before are written over
+    over = end - capacity_of(tree)  # positions before it are written over
+    for p in range(max(F, over), front):
         store(tree, leaf_of(tree, p), identity())
     for i in range(entering):
         put_int(handles, E + i, H + i)
@@ -289,6 +326,8 @@ def exchange(
         more_first, more_last = (E, end - 1) if entering > 0 else (first, last)
         if first == last and more_first == more_last:
             update_paths(tree, leaf_of(tree, first), leaf_of(tree, more_first))
+        elif over > F:  # rows enter where others leave: together they are one arc
+            update_positions(tree, E, end + max(front - over, 0))
         else:
             update_arcs(tree, first, last, more_first, more_last)
     return front_after(handles, front, end), end, N - leaving + entering, H + entering

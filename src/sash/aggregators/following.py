@@ -144,14 +144,13 @@ def _follow_compiled(window: Aggregator, job: Job, kept: Kept, bounds: Bounds) -
     longest = max(int((ends - starts).max(initial=0)), bounds.E_then - bounds.S_then, len(window))
     kept.to_arrays(job.code, longest)
     out, answers = job.outputs(len(starts))
-    rings = kept.copied() if kept.may_stop else tuple(kept.rings)
     then = bounds.S_then, bounds.E_then
-    kept.state = job.call(
-        "follow",
-        *(rings, kept.state, job.rows, 0, bounds.S, bounds.E),
-        *(starts, ends, 0, len(starts), *then, out),
-    )
-    kept.rings = list(rings)
+    with kept.unless_it_fails(bounds.E_then - bounds.E, kept.may_stop) as rings:
+        kept.state = job.call(
+            "follow",
+            *(rings, kept.state, job.rows, 0, bounds.S, bounds.E),
+            *(starts, ends, 0, len(starts), *then, out),
+        )
     job.collect(out, answers)
     for leaf, found in enumerate(answers):
         _settle_empty(window, job, leaf, found, bounds, starts, ends)

@@ -6,7 +6,8 @@ length, once: a caller that stays with single calls, or with bulk calls, does no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from functools import cached_property
 from itertools import accumulate
@@ -25,8 +26,11 @@ from sash.aggregators.rings import (
     as_arrays,
     as_lists,
     flatten,
+    indexes,
     lays_out,
     lengths,
+    overwritten,
+    put_once,
     ring_length,
 )
 from sash.aggregators.slide_policies import check_monotone
@@ -323,12 +327,36 @@ class Kept:
         """Whether no function of the operator raises, given values that it takes."""
         return self.monoid.fixed_width and not self.may_stop
 
+    @contextmanager
+    def unless_it_fails(self, count: int, may_stop: bool) -> Iterator[tuple[Any, ...]]:
+        """Rings for a loop over so many values; one that fails leaves the window as it was.
+
+        If it can, it is given copies; but of rings of `PUT_ONCE` what it can write over is kept.
+        """
+        rings, parts = list(self.rings), list[Any]()
+        names = (*self.algorithm.RINGS, *indexes(self.algorithm))
+        for r, name in enumerate(names if may_stop else ()):
+            if name in put_once(self.algorithm):
+                parts += [part for array in rings[r] for part in self._at_risk(array, count)]
+            else:
+                rings[r] = _copy(rings[r])
+        before = [part.copy() for part in parts]
+        try:
+            yield tuple(rings)
+        except BaseException:
+            for part, values in zip(parts, before, strict=True):
+                part[:] = values
+            raise
+        self.rings = rings
+
+    def _at_risk(self, array: Any, count: int) -> list[Any]:
+        """The parts of a ring of `PUT_ONCE` that so many values can write over."""
+        first, size = overwritten(len(array), self.capacity, self.state[1], count)
+        return [array[first : first + size], array[: max(first + size - len(array), 0)]]
+
     def copied(self) -> tuple[Any, ...]:
         """The rings once more, for a loop that may not come to its end."""
-        return tuple(
-            tuple(array.copy() for array in ring) if isinstance(ring, tuple) else ring.copy()
-            for ring in self.rings
-        )
+        return tuple(_copy(ring) for ring in self.rings)
 
     def forget_between(self, before: Any) -> None:
         """Let go of partials that have left the window since its state was this one."""
@@ -440,6 +468,10 @@ def as_partial(monoid: Monoid, fields: list[Any]) -> Partial:
         parts.append(leaf.partial._make(fields[at : at + width]))
         at += width
     return monoid.partial._make(parts)
+
+
+def _copy(ring: Any) -> Any:
+    return tuple(array.copy() for array in ring) if isinstance(ring, tuple) else ring.copy()
 
 
 def _arrays(ring: Any) -> tuple[Any, ...]:

@@ -12,7 +12,9 @@ the place it has when the tree is read in order, left, root, right:
 so that a window of n values needs 2n slots, and what has left makes room for what comes.
 
 `level_get`, `level_put` and `level_drop` are all that an algorithm knows of how nodes are kept: the
-same names may stand for a store. A node is put once and never changed.
+same names may stand for a store. A node is put once and never changed. So what values from E on put
+before slot 2E are nodes that a window of earlier ones does not know yet; what they put from there
+on lies, around the ring, where its oldest nodes may be. That makes `levels` one of `PUT_ONCE`.
 """
 
 from __future__ import annotations

@@ -52,6 +52,8 @@ from sash.aggregators.primitives import (
 )
 
 RINGS = ("levels", "tails")
+# Evictions write no node, and an insertion only such as were not there: see levels.py.
+PUT_ONCE = ("levels",)
 
 
 def room(capacity: int) -> tuple[int, int]:

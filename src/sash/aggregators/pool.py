@@ -111,7 +111,7 @@ class Pool:
         segments = self.segments
         self._make_room(plan, job)
         out, answers = job.outputs(len(plan.starts))
-        with self.unless_it_fails(plan.keys, self.may_stop):
+        with self.unless_it_fails(plan.keys, plan.E_then - plan.E, self.may_stop):
             job.call(
                 "follow_keys",
                 *(*segments.windows(), job.rows, plan.keys, plan.rows, plan.S, plan.E),
@@ -133,9 +133,9 @@ class Pool:
         return follow_policy(self, leaves, plan, policy, nan)
 
     @contextmanager
-    def unless_it_fails(self, keys: Array, may_stop: bool) -> Iterator[None]:
-        """Something that, if it fails, leaves the windows of these keys as they were."""
-        undo = self.segments.backup(keys) if may_stop else None
+    def unless_it_fails(self, keys: Array, counts: Array, may_stop: bool) -> Iterator[None]:
+        """So many values for these keys that, if it fails, leave their windows as they were."""
+        undo = self.segments.backup(keys, counts) if may_stop else None
         try:
             yield
         except BaseException:

@@ -44,7 +44,8 @@ def follow_policy(
         return (*windows, groups, count, at, last, base, segments.held, starts, out)
 
     job.code.ready("follow_policy_keys", *given())
-    with pool.unless_it_fails(plan.keys, pool.may_stop or job.code.writer.policy_risks.fails):
+    may_stop = pool.may_stop or job.code.writer.policy_risks.fails
+    with pool.unless_it_fails(plan.keys, plan.count, may_stop):
         _grow(pool, plan.keys[groups], (plan.E - plan.S)[groups] + 1)
         while count:
             count = job.call("follow_policy_keys", *given())

@@ -6,6 +6,8 @@ position, unless the algorithm says otherwise: `room` tells the length of each, 
 everything from old rings to new ones. Rings laid out so begin with the identity in every slot. A
 length may depend on settings: those that `room` names as parameters are given to it. `SETTLED` are
 rings of numbers whose slots are not found by position, because options settle what is in them.
+`PUT_ONCE` are rings where nothing that a window holds is ever changed: values that come write over
+slots of values that have left, and nothing else; see `overwritten`.
 """
 
 from __future__ import annotations
@@ -47,6 +49,22 @@ def indexes(algorithm: ModuleType) -> tuple[str, ...]:
     """The names of an algorithm's rings of whole numbers."""
     found: tuple[str, ...] = getattr(algorithm, "INDEXES", ())
     return found
+
+
+def put_once(algorithm: ModuleType) -> tuple[str, ...]:
+    """The names of an algorithm's rings where nothing that a window holds is ever changed."""
+    found: tuple[str, ...] = getattr(algorithm, "PUT_ONCE", ())
+    return found
+
+
+def overwritten(length: Any, capacity: Any, E: Any, count: Any) -> tuple[Any, Any]:
+    """What `count` values that come from position E on can write over, in a ring of `PUT_ONCE`.
+
+    The first slot, and how many, going around. The ring has as many slots for each value as it has
+    for each of its capacity, in the order of the values. Numbers, or arrays of many windows'.
+    """
+    each = length // capacity
+    return each * E & (length - 1), np.minimum(each * count, length)
 
 
 Settings = Mapping[str, list[int]]

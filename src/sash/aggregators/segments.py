@@ -25,6 +25,8 @@ from sash.aggregators.rings import (
     indexes,
     lays_out,
     lengths,
+    overwritten,
+    put_once,
 )
 from sash.operators.monoid import Monoid
 
@@ -45,6 +47,7 @@ class Segments:
         fields = field_types(monoid)
         self.types = [fields if r < len(algorithm.RINGS) else [NUMBER] for r in range(len(names))]
         self.shared = np.array([name in settled for name in names], bool)
+        self.put_once = [name in put_once(algorithm) for name in names]
         self.lengths = np.zeros((LEVELS, len(names)), np.int64)
         for level in range(1, LEVELS):
             self.lengths[level] = lengths(algorithm, 1 << level, settled)
@@ -204,41 +207,53 @@ class Segments:
         found.kept = tuple(column.copy() for column in self.kept)
         return found
 
-    def backup(self, keys: Array) -> Callable[[], None]:
-        """Copy what the windows of these keys hold; what is returned puts it back.
+    def backup(self, keys: Array, counts: Array) -> Callable[[], None]:
+        """Copy what so many values of these keys can write over; what is returned puts it back.
 
         They may have got more room in between.
         """
         places: list[Array] = [self.held, self.levels, self.offsets, *self.kept]
         columns = [(column, column[keys]) for column in places]
         pools, used = list(self.pools), self.used
-        levels = self.levels[keys]
-        some = 2 * int(self.weights[levels].sum()) < int(self.used.sum())
-        sizes = self.lengths[levels] if some else self.used[None]
-        offsets = self.offsets[keys] if some else np.zeros_like(sizes)
-        there = np.cumsum(sizes, axis=0) - sizes
-        run = compile_plain(copy_segments)
+        run = compile_plain(copy_parts)
         saved = []
         for r in np.flatnonzero(~self.shared).tolist():
+            starts, sizes = self._at_risk(r, keys, counts)
+            there = np.cumsum(sizes) - sizes
             for array in self.pools[r]:
-                saved.append((np.empty(int(sizes[:, r].sum()), array.dtype), array, r))
-                run(array, saved[-1][0], offsets, there, sizes, r)
+                before = np.empty(int(sizes.sum()), array.dtype)
+                run(array, before, starts, there, sizes)
+                saved.append((before, array, there, starts, sizes))
 
         def undo() -> None:
-            for before, array, r in saved:
-                run(before, array, there, offsets, sizes, r)
+            for part in saved:
+                run(*part)
             for column, before in columns:
                 column[keys] = before
             self.pools, self.used = pools, used
 
         return undo
 
+    def _at_risk(self, r: int, keys: Array, counts: Array) -> tuple[Array, Array]:
+        """Which parts of the r-th ring's arrays these windows can write to, where it matters."""
+        levels = self.levels[keys].astype(np.int64)
+        starts, sizes = self.offsets[keys, r], self.lengths[levels, r]
+        if self.put_once[r]:
+            lengths = sizes
+            first, sizes = overwritten(lengths, 1 << levels, self.kept[1][keys], counts)
+            before_end = np.minimum(sizes, lengths - first)
+            starts = np.concatenate([starts + first, starts])
+            sizes = np.concatenate([before_end, sizes - before_end])
+        if 2 * int(sizes.sum()) < int(self.used[r]):
+            return starts, sizes
+        return np.zeros(1, np.int64), self.used[r : r + 1]
 
-def copy_segments(source, target, sources, targets, sizes, r):  # type: ignore[no-untyped-def]
-    """Copy the segments of the r-th ring from one array to another."""
+
+def copy_parts(source, target, sources, targets, sizes):  # type: ignore[no-untyped-def]
+    """Copy parts of one array to another, from where and to where it is told."""
     for i in range(len(sizes)):
-        s, t = sources[i, r], targets[i, r]
-        for j in range(sizes[i, r]):
+        s, t = sources[i], targets[i]
+        for j in range(sizes[i]):
             target[t + j] = source[s + j]
 
 
