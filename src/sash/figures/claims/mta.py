@@ -18,6 +18,20 @@ from sash.figures.claims.judging import (
     off_line,
     power,
 )
+from sash.figures.claims.mta_parts import (
+    ALGORITHM,
+    ANSWERS,
+    BLOCKS,
+    CALLS,
+    CHECKPOINTS,
+    COMBINE,
+    KEEPING,
+    STORE,
+    calls_of,
+    seen,
+    share,
+    took,
+)
 from sash.figures.drawing.drawn import told
 from sash.figures.results import Curve, Results
 
@@ -158,36 +172,80 @@ def _(found: Found) -> Verdict:
 
 
 def in_python(found: Found) -> str:
-    """What plain Python takes of a slide."""
+    """What plain Python takes of a slide, and for what."""
     longest = _slide(found, "recalc").xs[-1]
     plain, loop = (_slide(found, name).at[longest] for name in ("amta", "amta, compiled"))
+    calls, c_calls = (seen(found, metric, "amta") for metric in (CALLS, "C calls"))
+    parts = (ANSWERS, KEEPING, COMBINE, ALGORITHM)
+    said = ", ".join(f"{part} {share(found, part, 'amta')}" for part in parts)
     return (
         f"Values come one by one in plain Python, in which a slide of AMTA takes {micro(plain)} "
-        f"at {told(longest)} values; in a compiled loop the same slide takes {told(loop)} ns."
+        f"at {told(longest)} values; in a compiled loop the same slide takes {told(loop)} ns. "
+        f"Counted at {told(calls.xs[-1])} values, it calls {told(calls.last)} functions of Python "
+        f"and {told(c_calls.last)} of C. Its time goes to: {said}."
     )
 
 
 def _calls_count(found: Found) -> str:
-    shortest, longest = _slide(found, "recalc").xs[0], _slide(found, "recalc").xs[-1]
-    names = ("daba_cached", "log_mta", "amta")
-    at = {n: [micro(_slide(found, name).at[n]) for name in names] for n in (shortest, longest)}
+    names = ("recalc", "daba_cached", "log_mta", "amta")
+    calls = seen(found, CALLS, "amta")
+    shortest, longest = calls.xs[0], calls.xs[-1]
+    each = {
+        name: seen(found, SLIDE, name).last / seen(found, CALLS, name).last for name in names[1:]
+    }
     return (
-        f"{in_python(found)} It is calls of Python that count, and these three make about as "
-        f"many. DABA, Log MTA and AMTA take {', '.join(at[shortest])} with {told(shortest)} value, "
-        f"and {', '.join(at[longest])} with {told(longest)}."
+        f"{in_python(found)} Time goes with calls, each of them {told(min(each.values()))} – "
+        f"{told(max(each.values()))} ns with what it does. With {told(shortest)} value: "
+        f"{calls_of(found, names, at=shortest)}. With {told(longest)}: "
+        f"{calls_of(found, names[1:])}; of AMTA's {told(seen(found, '⊕', 'amta').last)} ⊕ and "
+        f"DABA's {told(seen(found, '⊕', 'daba_cached').last)} none depends on the window."
     )
 
 
 def _beside_daba(found: Found) -> str:
     ratio = _ratio(found, "amta", "daba_cached").where(lambda n: n >= 16)
-    return f"{told(ratio.least)} – {told(ratio.greatest)} x"
+    names = ("amta", "daba_cached", *stored(found["mta_profile"], "amta"))
+    calls = {name: seen(found, CALLS, name) for name in names}
+    said = ", ".join(f"{n} {told(c.at[16])} and {told(c.last)}" for n, c in calls.items())
+    return (
+        f"Their calls are about as many in any window: with 16 values and with "
+        f"{told(calls['amta'].xs[-1])}, {said}. All of them are slower in the same windows, as "
+        f"they are measured in turn: AMTA takes {told(ratio.least)} – {told(ratio.greatest)} x the "
+        f"time of DABA throughout. What differs is the machine, from one minute to the next."
+    )
 
 
 def _blocks(found: Found) -> str:
+    rocks = "amta, RocksDB"
+    times = {name: seen(found, SLIDE, name) for name in ("amta", rocks)}
+    saved = sum(took(found, p, "amta") - took(found, p, rocks) for p in (ALGORITHM, KEEPING))
+    own = ", ".join(
+        f"{share(found, STORE, name)} of the time in {name.partition(', ')[2]}"
+        for name in stored(found["mta_profile"], "amta")
+    )
     return (
-        f"{in_python(found)} A store is read and written once for {BLOCK} values, in the "
-        f"background; what it costs in each slide is that values are looked up in blocks instead "
-        f"of lists, by Python."
+        f"In the profile a slide of AMTA takes {micro(times['amta'].last)} with "
+        f"{told(times['amta'].xs[-1])} values in memory and {micro(times[rocks].last)} in RocksDB, "
+        f"and calls of Python are {calls_of(found, ('amta', rocks))}. "
+        f"{micro(took(found, BLOCKS, rocks))} go to nodes in blocks and what is around them, and "
+        f"{micro(took(found, CHECKPOINTS, rocks))} to checkpoints: what is written once for "
+        f"{BLOCK} values is made ready by the thread that slides, and only then given to another. "
+        f"Rings and the algorithm take {micro(saved)} less than in memory. The store's own calls "
+        f"are {own}."
+    )
+
+
+def _by_logarithm(found: Found) -> str:
+    """What grows of Log MTA."""
+    calls, sums = (seen(found, metric, "log_mta") for metric in (CALLS, "⊕"))
+    doublings = log2(calls.xs[-1] / 16)
+    return (
+        f"{in_python(found)} The logarithm is the lesser part: with 16 values Log MTA calls "
+        f"{told(calls.at[16])} functions a slide, and each doubling of the window adds "
+        f"{told((calls.last - calls.at[16]) / doublings)}, with "
+        f"{told((sums.last - sums.at[16]) / doublings)} ⊕. It takes "
+        f"{micro(_slide(found, 'log_mta', 16).values[0])} with 16 values and "
+        f"{micro(_slide(found, 'log_mta').last)} with {told(_slide(found, 'log_mta').xs[-1])}."
     )
 
 
@@ -226,11 +284,7 @@ def _(found: Found) -> Verdict:
 @claim(
     "Figure 6",
     "AMTA's and DABA's time is constant (from 16 values on within 1.5 times)",
-    why=lambda found: (
-        f"All of them are slower in the same windows, as they are measured in turn: AMTA takes "
-        f"{_beside_daba(found)} the time of DABA throughout. What differs is the machine, from one "
-        f"minute to the next."
-    ),
+    why=_beside_daba,
 )
 def _(found: Found) -> Verdict:
     curves = {name: _slide(found, name, 16) for name in ("amta", "daba_cached")}
@@ -282,11 +336,7 @@ def _costs_more(found: Found, base: str, most: float) -> Verdict:
 @claim(
     "Figure 6",
     "Log MTA's time grows as log n (on a line over log₂ n within 20 %, and it rises)",
-    why=lambda found: (
-        f"{in_python(found)} The logarithm is the lesser part of it: Log MTA takes "
-        f"{micro(_slide(found, 'log_mta', 16).values[0])} with 16 values and "
-        f"{micro(_slide(found, 'log_mta').last)} with {told(_slide(found, 'log_mta').xs[-1])}."
-    ),
+    why=_by_logarithm,
 )
 def _(found: Found) -> Verdict:
     names = ["log_mta", *stored(found["mta_constant_size"], "log_mta")]

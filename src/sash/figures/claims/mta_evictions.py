@@ -20,6 +20,7 @@ from sash.figures.claims.judging import (
     power,
 )
 from sash.figures.claims.mta import STORES, TREES, in_python, micro, stored, there
+from sash.figures.claims.mta_parts import ALL, HALF, ONE, seen
 from sash.figures.crossing import crossing
 from sash.figures.drawing.drawn import told
 from sash.figures.results import Curve
@@ -28,6 +29,8 @@ CLAIMS = Claims("mta")
 claim = CLAIMS.claim
 
 EVICTION = "ns an eviction"
+CALLS = "calls of an eviction"
+CHECKPOINT = "ns of a checkpoint"
 
 
 def _eviction(found: Found, series: str) -> Curve:
@@ -43,10 +46,15 @@ def _times(found: Found, above: str, below: str) -> Curve:
 def _trying(found: Found) -> str:
     """What Naive takes to try a value, and to add one."""
     naive, size = _eviction(found, "recalc"), _window(found)
+    tried = seen(found, CALLS, "recalc", ALL)
+    added = seen(found, CALLS, "recalc", ONE).last / seen(found, "⊕", "recalc", ONE).last
+    daba = seen(found, CALLS, "daba_cached", ALL).last / tried.xs[-1]
     return (
-        f"To show the policy one value more takes Python {told(naive.last / size)} ns, to add one "
-        f"more to a sum {told(naive.values[0] / size)}: where many leave Naive tries many, and "
-        f"adds few."
+        f"To show the policy one value more Naive calls {told(tried.last / tried.xs[-1])} "
+        f"functions of Python, to add one more to a sum {told(added)}; these take "
+        f"{told(naive.last / size)} and {told(naive.values[0] / size)} ns. Where many leave Naive "
+        f"tries many, and adds few. DABA calls {told(daba)} for each that leaves, which it tries "
+        f"and then evicts."
     )
 
 
@@ -94,15 +102,38 @@ def _(found: Found) -> Verdict:
 def _reading(found: Found) -> str:
     """What an eviction in a store takes that reads, and one that does not."""
     parts = []
-    for name in stored(found["mta_bulk_evictions"], *TREES):
-        curve = _eviction(found, name)
-        worst = max(curve.at, key=curve.at.__getitem__)
-        parts.append(
-            f"{name} {micro(curve.values[0])} for one, {micro(curve.at[worst])} for {told(worst)}"
+    names = stored(found["mta_profile"], *TREES)
+    for name in names:
+        whole, reading, opening, written = (
+            micro(seen(found, metric, name, HALF).last)
+            for metric in (EVICTION, "ns of reading", "ns of opening blocks", CHECKPOINT)
         )
+        parts.append(f"{name} {reading}, {opening} and {written} of {whole}")
+    reads = {panel: seen(found, "reads", names[0], panel) for panel in (ONE, HALF)}
     return (
-        f"One value leaves without a look at the store. Where many leave, blocks of each level are "
-        f"read, in one call, of which Redis' goes through a socket: {'; '.join(parts)}."
+        f"One value leaves without a look at the store ({told(reads[ONE].last)} reads in the "
+        f"profile). Where half of {told(reads[HALF].xs[-1])} values leave, the search comes to "
+        f"blocks that are not at hand: {told(reads[HALF].last)} of them are read with "
+        f"{names[0]}, each in a call of its own, of which Redis' goes through a socket; and so "
+        f"many changes are followed by a checkpoint. To read, to take blocks from bytes and to "
+        f"make the checkpoint ready take: {'; '.join(parts)}."
+    )
+
+
+def _checkpoint(found: Found) -> str:
+    """What an eviction of all but one has in common with one of half."""
+    name = stored(found["mta_profile"], "amta")[0]
+    shown, reads, times, written = (
+        [seen(found, metric, name, panel).last for panel in (HALF, ALL)]
+        for metric in ("sums shown", "blocks read", EVICTION, CHECKPOINT)
+    )
+    return (
+        f"The one that stays is at hand, as in the paper; but how many leave is found by a search, "
+        f"and a checkpoint follows. In the profile of {name}, with half and with all but one of "
+        f"{told(seen(found, EVICTION, name, ALL).xs[-1])} values, the policy is shown "
+        f"{told(shown[0])} and {told(shown[1])} sums and {told(reads[0])} and {told(reads[1])} "
+        f"blocks are read; the checkpoint takes {micro(written[0])} of {micro(times[0])}, and "
+        f"{micro(written[1])} of {micro(times[1])}."
     )
 
 
@@ -160,10 +191,19 @@ def _alike(found: Found) -> str:
             parts.append(
                 f"{store or 'in memory'} {told(ratio.least)} – {told(ratio.greatest)} x as long"
             )
+    both = []
+    for name in TREES:
+        shown, sums, calls = (
+            told(seen(found, metric, name, HALF).last) for metric in ("sums shown", "⊕", CALLS)
+        )
+        both.append(
+            f"{name} shows the policy {shown} sums, does {sums} ⊕ and calls {calls} functions"
+        )
+    size = told(seen(found, CALLS, "amta", HALF).xs[-1])
     return (
         f"Both find how many leave by the very same search here, where the paper's AMTA tries "
-        f"single evictions first; what is left to differ is what each keeps of the front of its "
-        f"tree. AMTA takes: {', '.join(parts)}."
+        f"single evictions first. Counted in memory, where half of {size} values leave, "
+        f"{', and '.join(both)}. AMTA takes: {', '.join(parts)}."
     )
 
 
@@ -218,8 +258,7 @@ def _mostly_faster(found: Found, stores: Sequence[str]) -> Verdict:
 @claim(
     "Figure 7 (b)",
     "in a store all but one leave in less than half of the longest time",
-    why="The one that stays is at hand, as in the paper; but how many leave is found by a search, "
-    "which reads of each level the nodes that it compares.",
+    why=_checkpoint,
 )
 def _(found: Found) -> Verdict:
     names = stored(found["mta_bulk_evictions"], *TREES)
@@ -266,15 +305,21 @@ def _(found: Found) -> Verdict:
     return along(Curve(share), lambda k, each: each <= 1, f"at worst {said}", "evictions")
 
 
+def _nothing_to_search(found: Found) -> str:
+    names = ("daba_cached", *TREES)
+    times = ", ".join(f"{name} {micro(_eviction(found, name).values[0])}" for name in names)
+    calls = ", ".join(f"{name} {told(seen(found, CALLS, name, ONE).last)}" for name in names)
+    shown = told(seen(found, "sums shown", "amta", ONE).last)
+    return (
+        f"If one value leaves there is nothing to search: each of them shows the policy {shown} "
+        f"sums, and DABA has no tree to keep. Calls of Python are {calls}; it takes {times}."
+    )
+
+
 @claim(
     "Figure 7 (b)",
     "in memory both trees are faster than DABA, however many leave",
-    why=lambda found: (
-        f"If one value leaves there is nothing to search: DABA shows the policy two values, which "
-        f"takes {micro(_eviction(found, 'daba_cached').values[0])}, AMTA "
-        f"{micro(_eviction(found, 'amta').values[0])} and Log MTA "
-        f"{micro(_eviction(found, 'log_mta').values[0])}."
-    ),
+    why=_nothing_to_search,
 )
 def _(found: Found) -> Verdict:
     ratios = [_times(found, "daba_cached", name) for name in TREES]

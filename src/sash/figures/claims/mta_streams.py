@@ -20,6 +20,19 @@ from sash.figures.claims.judging import (
     theirs,
 )
 from sash.figures.claims.mta import SLIDE, STORES, TREES, in_python, micro, stored, there
+from sash.figures.claims.mta_parts import (
+    ANSWERS,
+    BLOCKS,
+    CALLS,
+    CHECKPOINTS,
+    COMBINE,
+    ROWS,
+    calls_of,
+    in_all_rounds,
+    of_part,
+    seen,
+    share,
+)
 from sash.figures.drawing.drawn import told
 from sash.figures.results import Curve
 
@@ -44,20 +57,45 @@ def _took(found: Found, operator: str) -> str:
 
 
 def _short(found: Found) -> str:
-    """Why those that go through the oldest values one by one do well."""
+    """Why those that go through the oldest values one by one do well, or not."""
+    names = ("recalc", "daba_cached", "log_mta", "amta")
+    left = {o: in_all_rounds(found, "values that left", "amta", o) for o in SHRINKING}
+    slides = in_all_rounds(found, "slides that let some leave", "amta", "LIS")
+    sums = ", ".join(f"{name} {told(seen(found, '⊕', name, 'Max').last)}" for name in names)
+    by_round = ", ".join(
+        f"{name} {micro(least)} – {micro(most)}"
+        for name in names
+        for least, most in found["mta_profile"].spread(SLIDE, name, "LIS").values()
+    )
     return (
-        f"There are long stretches of this stream in which nothing leaves. Naive keeps its sum "
-        f"meanwhile and adds one value to it, and DABA has one value to try; AMTA and Log MTA keep "
-        f"their trees. A value takes with Max: {_took(found, 'Max')}; with LIS: "
-        f"{_took(found, 'LIS')}. Why LIS is otherwise was not looked into."
+        f"Of the values that are timed with Max {told(left['Max']) if left['Max'] else 'none'} "
+        f"leave. Naive keeps its sum meanwhile, and DABA has one value to try; AMTA and Log MTA "
+        f"keep their trees, and answer again though nothing has left. Counted, a value takes with "
+        f"Max these ⊕: {sums}; and these calls of Python: {calls_of(found, names, 'Max')}; with "
+        f"LIS, where nothing leaves: {calls_of(found, names, 'LIS')}. But with LIS "
+        f"{told(left['LIS'])} values leave, in {told(slides)} slides: Naive and DABA try each of "
+        f"them, and Naive sums anew what stays. So a value takes by round: {by_round}. Times of "
+        f"the table, with Max: {_took(found, 'Max')}; with LIS: {_took(found, 'LIS')}."
     )
 
 
 def _beside(found: Found) -> str:
     """What Python takes beside ⊕."""
+    both = {name: seen(found, CALLS, name, "Sum") for name in ("amta", "log_mta")}
+    said = "; ".join(
+        f"{name} {told(calls.last)}, of which {told(of_part(found, CALLS, COMBINE, name, 'Sum'))} "
+        f"are of lift and its {told(seen(found, '⊕', name, 'Sum').last)} ⊕ "
+        f"({share(found, COMBINE, name, 'Sum')} of the time)"
+        for name, calls in both.items()
+    )
+    same = [of_part(found, CALLS, part, "amta", "Sum") for part in (ANSWERS, ROWS)]
+    in_store = [of_part(found, CALLS, p, "amta, RocksDB", "Sum") for p in (BLOCKS, CHECKPOINTS)]
     return (
-        f"Values come one by one in plain Python, where it is calls that count, of which ⊕ are a "
-        f"part. With Sum a value takes: {_took(found, 'Sum')}."
+        f"Values come one by one in plain Python. With Sum, in windows of "
+        f"{told(both['amta'].xs[-1])} values, a value takes these calls of Python: {said}. The "
+        f"policy and answers take {told(same[0])} calls and the checks of a value {told(same[1])}, "
+        f"whatever keeps the window; RocksDB adds {told(sum(in_store))} for blocks and "
+        f"checkpoints. A value of the table takes with Sum: {_took(found, 'Sum')}."
     )
 
 
@@ -307,10 +345,31 @@ def _(found: Found) -> Verdict:
 
 
 def _in_each(found: Found) -> str:
-    calls = found["mta_calls"].curve("⊕ a slide by policy", "amta", "counted").last
+    """What a dimension more adds to a slide."""
+
+    def more(metric: str) -> float:
+        curve = seen(found, metric, "amta, RocksDB", "dimensions")
+        return (curve.last - curve.values[0]) / (curve.xs[-1] - curve.xs[0])
+
+    curve = seen(found, CALLS, "amta, RocksDB", "dimensions")
+    sums, shown = (
+        told(seen(found, metric, "amta, RocksDB", "dimensions").last)
+        for metric in ("⊕", "sums shown")
+    )
+    by_part = ", ".join(
+        f"{told(more(f'{CALLS}: {part}'))} for {what}"
+        for part, what in (
+            (ANSWERS, f"its answers, two and {shown} that the policy is shown"),
+            (COMBINE, f"lift and {sums} ⊕"),
+            (ROWS, "checks of the value"),
+            (BLOCKS, "blocks"),
+            (CHECKPOINTS, "checkpoints"),
+        )
+    )
     return (
-        f"A slide by policy does {told(calls)} ⊕ and shows the policy two or more sums; in plain "
-        f"Python each of them calls a function, and makes an object, for each dimension."
+        f"Each dimension is an operator of its own, whose functions Python calls one by one. One "
+        f"more adds {told(more(CALLS))} calls of Python to the {told(curve.values[0])} of a slide "
+        f"with {told(curve.xs[0])}, and {micro(more(SLIDE))}: {by_part}."
     )
 
 

@@ -50,13 +50,17 @@ def _unforeseen(found: Found) -> str:
 
 def _few_at_a_time(found: Found) -> str:
     results = found["reactive_b_int"]
-    tree = results.curve(TUPLE, "flat_fat, m = n/16", "Max")
+    tree, other = (
+        results.curve(TUPLE, f"{name}, m = n/16", "Max") for name in ("flat_fat", "b_int")
+    )
+    slower = [n for n, times in _b_int(found, "m = n/16").at.items() if times <= 1]
+    said = "; ".join(
+        f"{told(n)} values, {told(n / 16)} at a time: {told(tree.at[n])} and {told(other.at[n])} ns"
+        for n in slower
+    )
     return (
-        f"For batches of 2 to 16 tuples (windows of 32 to 256) FlatFAT takes "
-        f"{told(tree.at[32])} – {told(tree.at[256])} ns a tuple: it first finds which arcs of its "
-        f"ring they take, which costs more than the few ⊕ that it saves. From 512 on it does not."
-        if {32, 256} <= set(tree.xs)
-        else ""
+        f"So few tuples at a time share few nodes, and what is left are the two ways up the tree, "
+        f"of what leaves and of what enters. FlatFAT and B-Int take for a tuple with {said}."
     )
 
 

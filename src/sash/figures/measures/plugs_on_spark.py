@@ -7,7 +7,6 @@ are there at once, and are asked in turn.
 from __future__ import annotations
 
 import multiprocessing
-import time
 import traceback
 from collections.abc import Sequence
 from functools import partial
@@ -25,6 +24,7 @@ from sash.figures.cases import Case, Group, Point
 from sash.figures.data import plug_loads
 from sash.figures.measures import spark_ground
 from sash.figures.measures.installed import installed, missing
+from sash.figures.measures.processor_time import java_of, timed
 
 NS_AN_EVENT = "ns an event"
 SERIES = ("sash", "spark", "spark, segment tree")
@@ -59,7 +59,7 @@ def plugs_on_spark(
                 "Max",
                 name,
                 many,
-                partial(_timed, session, name, fewer.get(name, rows)),
+                partial(session.ask, name, "points", fewer.get(name, rows)),
                 partial(session.ask, name, "answers", sample),
                 timed=warm,
             )
@@ -75,10 +75,6 @@ def _write(path: Path, rows: int) -> None:
     names = {"k": "plug", "t": "timestamp", "v": "value"}
     table = pa.table({new: np.ascontiguousarray(loads[old]) for new, old in names.items()})
     pq.write_table(table, path, row_group_size=100_000)
-
-
-def _timed(session: Session, name: str, rows: int) -> list[Point]:
-    return [Point(NS_AN_EVENT, session.ask(name, "seconds", rows) * 1e9 / rows)]
 
 
 class Session:
@@ -103,7 +99,7 @@ class Session:
         return said
 
     def ask(self, name: str, what: str, rows: int) -> Any:
-        """What one of SERIES needs for so many rows: its `answers`, or the `seconds`."""
+        """What one of SERIES needs for so many rows: its `answers`, or the `points`."""
         self._here.send((name, what, rows))
         return self.wait()
 
@@ -133,9 +129,9 @@ def _serve(told: Connection, tasks: int, size: int, folder: Path) -> None:
             if what == "answers":
                 told.send(("answers", own.in_order(asked[name](df))))
                 continue
-            start = time.perf_counter()
-            own.into_noop(asked[name](df))
-            told.send(("seconds", time.perf_counter() - start))
+            seconds, spent = timed(java_of(spark), partial(own.answer_into_noop, asked[name], df))
+            points = [Point(NS_AN_EVENT, seconds * 1e9 / rows)]
+            told.send(("points", points + (spent.points(rows, "an event") if spent else [])))
     except EOFError:
         return
     except BaseException:

@@ -22,6 +22,7 @@ from sash.figures.measures.parts_of_objects import parts_of_objects
 from sash.figures.measures.plugs_on_spark import plugs_on_spark
 from sash.figures.measures.policy_calls import policy_calls
 from sash.figures.measures.policy_streams import policy_streams
+from sash.figures.measures.python_calls import python_calls
 from sash.figures.measures.ranges import all_ranges
 from sash.figures.measures.resizing import resizing
 from sash.figures.measures.rivals_by_time import by_time
@@ -65,6 +66,7 @@ MEASURES: dict[str, Measure] = {
     "window per memory": window_per_memory,
     "dimensions": dimensions,
     "calls by policy": policy_calls,
+    "profile by policy": python_calls,
     "bytes of a partial": partial_bytes,
     "parts of objects": parts_of_objects,
     "parts of two threads": two_parts,

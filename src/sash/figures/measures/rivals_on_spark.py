@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -13,6 +12,7 @@ import sash
 from sash.figures.cases import Case, Group, Point
 from sash.figures.measures import spark_ground
 from sash.figures.measures.installed import installed, missing
+from sash.figures.measures.processor_time import java_of, timed
 from sash.figures.measures.rivals_on_arrays import NS_A_ROW
 from sash.figures.measures.spark_data import write_rows
 from sash.figures.measures.spark_streams import Streams
@@ -66,12 +66,12 @@ class Timed:
         self._df = ground.rows(rows)
 
     def run(self) -> list[Point]:
-        from sash.figures.measures.sparks_own import into_noop
+        from sash.figures.measures.sparks_own import answer_into_noop
 
-        start = time.perf_counter_ns()
-        into_noop(self._ask(self._df))
-        took = time.perf_counter_ns() - start
-        return [Point(NS_A_ROW, took / self._rows)]
+        run = partial(answer_into_noop, self._ask, self._df)
+        seconds, spent = timed(java_of(self._ground.spark), run)
+        points = [Point(NS_A_ROW, seconds * 1e9 / self._rows)]
+        return points + (spent.points(self._rows, "a row") if spent else [])
 
     def answers(self) -> Any:
         from sash.figures.measures.sparks_own import in_order
@@ -112,9 +112,9 @@ def on_spark(
                 few = min(rows, max(work // size, 2 * keys * size))
             elif name == "spark, pandas_udf":
                 few = min(rows, calls)
-            timed = Timed(ground, few, ask)
-            answers = None if name == SORTED else timed.answers
-            cases.append(Case(operator, name, size, timed.run, answers, timed=warm))
+            one = Timed(ground, few, ask)
+            answers = None if name in (SORTED, THERE_AND_BACK) else one.answers
+            cases.append(Case(operator, name, size, one.run, answers, timed=warm))
         return cases
 
     found: list[Group] = [partial(group, each, size) for each in operators for size in sizes]
@@ -122,6 +122,7 @@ def on_spark(
 
 
 SORTED = "spark, shuffle and sort alone"
+THERE_AND_BACK = "spark, to Python and back"
 
 
 def _asked(operator: str, size: int) -> dict[str, Ask]:
@@ -136,4 +137,6 @@ def _asked(operator: str, size: int) -> dict[str, Ask]:
     found["spark"] = lambda df: own.windowed(df, call, own.frame(size), False)
     found["spark, segment tree"] = lambda df: own.windowed(df, call, own.frame(size), True)
     found[SORTED] = own.sorted_only
+    if operator == "Max":  # it is the same for all
+        found[THERE_AND_BACK] = own.to_python_and_back
     return found

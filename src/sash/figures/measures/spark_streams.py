@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any, Protocol
 
 from sash.figures.cases import Case, Group, Point
+from sash.figures.measures.processor_time import Look, between, java_of, look
 from sash.figures.measures.spark_data import first_files, write_batches
 
 ROWS_A_SECOND = "rows/s"
@@ -17,6 +18,11 @@ EACH_ROW = "last hour at each row"
 EACH_SECOND = "last minute at each second"
 MANY_KEYS = "last hour, a row of each key"
 PARTITIONS = {"spark.sql.shuffle.partitions": "2"}
+TASKS = 2
+"""So many run at a time."""
+FEW = ", few rows"
+WITH_FEW = {"sash": 6, "spark, mapInArrow alone": 6, "spark, window() as it comes": 2}
+"""Run with few rows as well, in so many micro-batches: what one costs whatever its rows."""
 
 
 class Ground(Protocol):
@@ -38,24 +44,39 @@ class Stream:
         self._ground, self._made, self._rows = ground, made, rows
         self._folder, self._sample = folder, sample
         self.settings: dict[str, str] = PARTITIONS
+        self.few: Path | None = None
         self._told: list[Any] = []
+        self._looks: dict[int, Look | None] = {}
 
     def _run(self, folder: Path, into: list[Any] | None = None) -> list[Any]:
         from sash.figures.measures import sparks_own as own
 
         spark = self._ground.spark
+        java = java_of(spark)
+        looks = self._looks = {}
+
+        def done(batch: int) -> None:
+            looks[batch] = look(java)
+
         with own.settings_of(spark, self.settings):
             made = self._made(own.source(spark, folder))
-            return own.run_stream(made, tempfile.mkdtemp(dir=self._ground.folder), into)
+            return own.run_stream(made, tempfile.mkdtemp(dir=self._ground.folder), into, done)
 
     def run(self) -> list[Point]:
         """What counts is the median of the later half of micro-batches.
 
         In the first ones workers start and compile, and windows are not full yet.
         """
-        told = self._told or self._run(self._folder)
-        spent = [each["durationMs"]["triggerExecution"] / 1000 for each in told]
-        return [Point(ROWS_A_SECOND, self._rows / median(spent[len(spent) // 2 :]))]
+        later = _later_half(self._told or self._run(self._folder))
+        seconds = median(each["durationMs"]["triggerExecution"] / 1000 for each in later)
+        points = [Point(ROWS_A_SECOND, self._rows / seconds), *_parts(later)]
+        before = self._looks.get(later[0]["batchId"] - 1)
+        after = self._looks.get(later[-1]["batchId"])
+        if before and after:
+            points += between(before, after).points(self._rows * len(later), "a row")
+        if self.few:
+            points += _parts(_later_half(self._run(self.few)), FEW)
+        return points
 
     def answers(self) -> Any:
         """By key and time, up to where the last file begins: what follows may still be open."""
@@ -69,6 +90,33 @@ class Stream:
         until = last["t"].min().value // 1_000
         answers = pd.concat(found).sort_values(["k", "t"])
         return answers["a"].to_numpy(float)[answers["t"].to_numpy() < until]
+
+
+def _later_half(told: list[Any]) -> list[Any]:
+    return told[len(told) // 2 :]
+
+
+def _parts(told: list[Any], which: str = "") -> list[Point]:
+    """What Spark tells of the time of a micro-batch.
+
+    What it tells of the state is that of all tasks together, of which some run at a time. Updates
+    are all that is done with rows there, in Python too.
+    """
+
+    def state(each: Any, name: str) -> float:
+        return float(sum(operator[name] for operator in each["stateOperators"])) / TASKS
+
+    def beside(each: Any) -> float:
+        spent = each["durationMs"]
+        return float(spent["triggerExecution"] - spent["addBatch"])
+
+    parts: dict[str, Callable[[Any], float]] = {
+        "ms a micro-batch": lambda each: float(each["durationMs"]["triggerExecution"]),
+        "ms of plans and logs": beside,
+        "ms of updates": lambda each: state(each, "allUpdatesTimeMs"),
+        "ms of commits": lambda each: state(each, "commitTimeMs"),
+    }
+    return [Point(name + which, median(map(part, told))) for name, part in parts.items()]
 
 
 class Streams:
@@ -136,9 +184,18 @@ class Streams:
             )
             if name.endswith("as it comes"):
                 stream.settings = own.SPARKS_SETTINGS
+            if self._sample and not many and name in WITH_FEW:
+                stream.few = first_files(self._few_rows(), WITH_FEW[name])
             answers = None if made is own.untouched else stream.answers
             cases.append(Case(panel, name, keys, stream.run, answers, timed=False))
         return cases
+
+    def _few_rows(self) -> Path:
+        folder = self._ground.folder / "few rows"
+        if not folder.exists():
+            batches, keys = max(WITH_FEW.values()), min(self._sample, 3)
+            write_batches(folder, batches, self._sample, keys, 1_000_000 // keys, False)
+        return folder
 
     def _files(self, name: str, rows: int, keys: int, in_turn: bool) -> Path:
         folder = self._ground.folder / name

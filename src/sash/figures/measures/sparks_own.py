@@ -37,6 +37,8 @@ SPARKS_SETTINGS = {
     ),
 }
 """What Spark has on streams if it is told nothing."""
+NEXT_LOOK = 0.03
+"""Seconds between two looks at which micro-batch a stream is."""
 STREAMED = "k string, t timestamp, v double"
 
 # Operators that a decorator makes have no signature that mypy knows.
@@ -67,9 +69,26 @@ def into_noop(df: DataFrame) -> None:
     df.write.format("noop").mode("overwrite").save()
 
 
+def answer_into_noop(ask: Callable[[DataFrame], DataFrame], df: DataFrame) -> None:
+    """The whole call: what is asked, and the answers."""
+    into_noop(ask(df))
+
+
 def sorted_only(df: DataFrame) -> DataFrame:
     """What any window needs: rows of a key in one place, in order."""
     return df.repartition("k").sortWithinPartitions("k", "t", "v")
+
+
+def given_back(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
+    for *_, values in batches:
+        yield values
+
+
+def to_python_and_back(df: DataFrame) -> DataFrame:
+    """The way that Sash's rows and answers go, with nothing done at its end."""
+    made: Any = F
+    udf = made.arrow_udf(given_back, "double").asNondeterministic()
+    return sorted_only(df).withColumn("a", udf("k", "t", "v"))
 
 
 def slid(df: DataFrame, window: Any, op: Any, **options: Any) -> DataFrame:
@@ -113,10 +132,16 @@ def source(spark: SparkSession, folder: Path) -> DataFrame:
     return files.parquet(str(folder))
 
 
-def run_stream(df: DataFrame, checkpoint: str, into: list[Any] | None = None) -> list[Any]:
+def run_stream(
+    df: DataFrame,
+    checkpoint: str,
+    into: list[Any] | None = None,
+    done: Callable[[int], None] = lambda _: None,
+) -> list[Any]:
     """Let a stream run to its end; what Spark tells of each micro-batch that had rows.
 
-    into: where the rows of its answers are kept; they are let go otherwise.
+    into: where the rows of its answers are kept; they are let go otherwise. done: is told soon
+    after a micro-batch which one it was.
     """
     writer = df.writeStream.outputMode("append").option("checkpointLocation", checkpoint)
     if into is None:
@@ -126,8 +151,14 @@ def run_stream(df: DataFrame, checkpoint: str, into: list[Any] | None = None) ->
         writer = writer.foreachBatch(
             lambda batch, _: into.append(batch.selectExpr(*answers).toPandas())
         )
-    started = writer.trigger(availableNow=True).start()
-    started.awaitTermination()
+    started: Any = writer.trigger(availableNow=True).start()
+    seen, ended = -1, False
+    while not ended:
+        ended = started.awaitTermination(NEXT_LOOK)
+        last = started._jsq.lastProgress()
+        if last is not None and last.batchId() > seen:
+            seen = last.batchId()
+            done(seen)
     return [each for each in started.recentProgress if each["numInputRows"]]
 
 

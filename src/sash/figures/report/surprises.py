@@ -83,17 +83,6 @@ def _python(found: Found) -> str:
     )
 
 
-def _copies(found: Found) -> str:
-    loop = found["mta_constant_size"].curve(SLIDE, "amta, compiled", "constant size")
-    return (
-        f"**Never losing a row costs more than computing answers, in the longest windows.** A "
-        f"slide of AMTA in a compiled loop takes {told(loop.at[1 << 16])} ns at 65,536 values and "
-        f"{told(loop.last)} ns at {told(loop.xs[-1])}, given 160,000 at a time: before each such "
-        f"batch the window is copied, to be restored if ⊕ raises an error half-way. This is known "
-        f"now, and open."
-    )
-
-
 def _drift(found: Found) -> str:
     results = found["rivals_drift"]
     metric = "worst relative error"
@@ -139,7 +128,6 @@ ALL: list[Surprise] = [
     _branches,
     _second_thread,
     _python,
-    _copies,
     _drift,
     _events,
     _tree_on_spark,
