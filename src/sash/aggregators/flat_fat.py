@@ -52,7 +52,7 @@ from sash.aggregators.primitives import (
 
 RINGS = ("tree",)
 INDEXES = ("handles", "work")
-APART = ("update_arcs", "update_round", "prefix", "suffix")
+APART = ("update_node", "update_arcs", "update_between", "update_round", "prefix", "suffix")
 
 
 def room(capacity: int) -> tuple[int, ...]:
@@ -170,10 +170,10 @@ def update_arcs(tree: Ring, first: int, last: int, more_first: int, more_last: i
     more_left, more_right = leaf_of(tree, more_first), leaf_of(tree, more_last)
     if left > right or more_left > more_right:
         update_round(tree, first, last, more_first, more_last)
-    elif left <= more_left:
-        update_runs(tree, left, right, more_left, more_right)
-    else:
-        update_runs(tree, more_left, more_right, left, right)
+        return
+    if left > more_left:
+        left, right, more_left, more_right = more_left, more_right, left, right
+    update_runs(tree, left, right, more_left, more_right)
 
 
 def update_positions(tree: Ring, start: int, end: int) -> None:
