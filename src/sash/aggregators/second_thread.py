@@ -11,7 +11,6 @@ and its error is raised by the call.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from sash.aggregators.chunk_sizes import optimal_chunk
+from sash.aggregators.cores import cores
 
 LINE = 16  # numbers that are written by different threads are two cache lines apart
 START, END, TAKEN, DONE, STOP, FAILED = 0, 1, LINE, 2 * LINE, 3 * LINE, 3 * LINE + 1
@@ -38,13 +38,6 @@ main thread still does three ⊕ a slide. On a machine that is busy, none does.
 """
 
 Call = Callable[..., Any]
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def pays(rings: tuple[Any, ...], count: int, chunk: int) -> bool:

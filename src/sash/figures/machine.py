@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import sash
+from sash.aggregators.cores import cores
 
 PACKAGES = (
     *("numpy", "numba", "llvmlite", "pyarrow", "pandas", "polars", "duckdb", "bottleneck"),
@@ -23,7 +23,7 @@ def facts() -> dict[str, str]:
     found = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "processor": _processor(),
-        "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else "?"),
+        "cores": str(cores()),
         "memory": _memory(),
         "caches": _caches(),
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",

@@ -1,4 +1,4 @@
-"""How many cores and how much memory this process may use."""
+"""How much memory this process may use."""
 
 from __future__ import annotations
 
@@ -10,12 +10,6 @@ CGROUP_LIMITS = (
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
 """Where a container's limit is written, in the two versions of control groups."""
-
-
-def cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def memory() -> int | None:

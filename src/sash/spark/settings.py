@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sash.spark.machine import cores, memory
+from sash.aggregators.cores import cores
+from sash.spark.machine import memory
 
 PYTHON = "spark.pyspark.python"
 BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
