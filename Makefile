@@ -25,7 +25,7 @@ test: setup ## lint, format, types, layers, tests
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest
+	$(BIN)/pytest --durations 20
 
 test-full: setup ## every algorithm compiled for every operator, Spark Connect (minutes)
 	$(BIN)/pytest -m full
@@ -33,7 +33,7 @@ test-full: setup ## every algorithm compiled for every operator, Spark Connect (
 demo: setup ## smart plugs, from readings to answers, in batch and as a stream (3 minutes)
 	$(BIN)/sash demo
 
-figures: setup ## run the papers' experiments, draw them, judge their claims: docs/evaluation.md (an hour)
+figures: setup ## run the papers' experiments, draw them, judge their claims: docs/evaluation.md (an hour or two)
 	$(BIN)/sash figures --out docs
 
 tour: setup ## a short tour of arrays and windows

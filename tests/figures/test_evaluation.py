@@ -26,7 +26,7 @@ def test_every_experiment_ran_in_full(found: Found) -> None:
 
 
 def test_the_page_is_what_the_results_give(found: Found) -> None:
-    written = writing.Written(PAGE, DOCS / "evaluation.html", writing.judged(found))
+    written = writing.to_write(DOCS, found)
     document = writing.the_report(found, written, render=lambda figure: "")
     assert markdown(document, "evaluation") == PAGE.read_text("utf-8")
     assert written.missing == {}

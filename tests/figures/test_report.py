@@ -91,6 +91,13 @@ def test_written_from_results(out: Path) -> None:
     assert again.page.read_text("utf-8") == page and again.html.read_text("utf-8") == whole
 
 
+def test_other_machines_are_told(out: Path) -> None:
+    for name, processor in (("one", "any"), ("other", "another")):
+        results.write(out / "evaluation" / f"{name}.csv", ROWS, {"processor": processor})
+    page = writing.write(out).page.read_text("utf-8")
+    assert "| processor | any; another (other) |" in page
+
+
 def invoked(*arguments: str) -> tuple[int, str, str]:
     done = CliRunner().invoke(app, ["figures", *arguments])
     return done.exit_code, done.stdout, done.stderr

@@ -69,3 +69,26 @@ def test_curves() -> None:
     curve = Curve({1: 4.0, 2: 2.0, 4: 3.0})
     assert (curve.greatest, curve.least, curve.mean, curve.last) == (4.0, 2.0, 3.0, 3.0)
     assert curve.where(lambda x: x > 1) == Curve({2: 2.0, 4: 3.0})
+
+
+def test_the_shortest_rounds_of_times() -> None:
+    rows = [
+        Row("Max", "aba", 8, "ns a slide", 0, 2.0),
+        Row("Max", "aba", 8, "ns a slide", 1, 1.5),
+        Row("Max", "aba", 8, "ns a slide", 2, 9.0),
+        Row("Max", "daba", 8, "ns a slide", 0, 3.0),
+        Row("Max", "daba", 8, "ns a slide", 1, 7.5),
+        Row("Max", "aba", 8, "rows/s", 0, 5.0),
+        Row("Max", "aba", 8, "rows/s", 1, 7.0),
+        Row("Max", "aba", 8, "max", 0, 60.0),
+        Row("Max", "aba", 8, "max", 1, 40.0),
+        Row("Max", "aba", 8, "partials held", 0, 11.0),
+        Row("Max", "aba", 8, "partials held", 1, 13.0),
+    ]
+    found = Results(rows, {"scale": "quick"}).shortest()
+    assert found.value("ns a slide", "aba", "Max", 8) == 1.5
+    assert found.ratio("ns a slide", "daba", "aba", "Max") == Curve({8: 2.0})
+    assert found.value("rows/s", "aba", "Max", 8) == 7.0  # the more, the shorter
+    assert found.value("max", "aba", "Max", 8) == 40.0  # a latency
+    assert found.value("partials held", "aba", "Max", 8) == 12.0  # not a time
+    assert found.scale == "quick"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,34 @@ def test_one_that_fails_takes_no_other_along(tmp_path: Path) -> None:
     assert "about to fail" in (tmp_path / "logs" / "failing.log").read_text()
     assert not (tmp_path / "logs" / "fine.log").exists()
     assert ("fine", 1, 2) in told and ("fine", 3, 3) in told
+
+
+def test_all_sizes_before_other_rounds(tmp_path: Path) -> None:
+    both = replace(spec("timed", size=2), rounds={"quick": 3}, passes={"quick": 2})
+    told: list[tuple[int, int]] = []
+    (found,) = run([both], "quick", tmp_path, {}, lambda _, *done: told.append(done))
+    order = [(row.x, row.round) for row in found.rows]
+    assert order == [(0, 0), (0, 2), (1, 0), (1, 2), (0, 1), (1, 1)]
+    assert told == [(0, 1), (1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_several_at_once(tmp_path: Path) -> None:
+    a, b = str(tmp_path / "a"), str(tmp_path / "b")
+    one = replace(spec("meeting", here=a, there=b), name="one", takes={"quick": 2})
+    other = replace(spec("meeting", here=b, there=a), name="other", takes={"quick": 3})
+    begun: list[str] = []
+    outcomes = run(
+        [spec("failing"), one, other],
+        "quick",
+        tmp_path,
+        {},
+        lambda spec, done, _: begun.append(spec.name) if not done else None,
+        at_once=2,
+    )
+    assert begun == ["other", "one", "failing"]  # the longest first
+    assert [each.spec.name for each in outcomes] == ["failing", "one", "other"]
+    assert [bool(each.failure) for each in outcomes] == [True, False, False]
+    assert sorted(path.name for path in tmp_path.glob("*.csv")) == ["one.csv", "other.csv"]
 
 
 def test_what_is_not_installed_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,9 +85,11 @@ def test_powers_of_two() -> None:
         **{"paper": "pba", "title": "–", "about": " a\n b ", "measure": "calls", "draw": [draw]},
         "settings": {"sizes": "2^1 .. 2^3", "word": "2^"},
         "quick": {"takes": 1, "sizes": "2^0 .. 2^5 by 2^2"},
-        "full": {"takes": 1, "rounds": 4},
+        "full": {"takes": 1, "rounds": 4, "passes": 3},
     }
     spec = spec_of("some", told)
     assert spec.settings["quick"]["sizes"] == [1, 4, 16]
     assert spec.settings["full"] == {"sizes": [2, 4, 8], "word": "2^"}
     assert (spec.rounds, spec.about) == ({"quick": 1, "full": 4}, "a b")
+    assert [list(each) for each in spec.rounds_by_pass("full")] == [[0, 3], [1], [2]]
+    assert [list(each) for each in spec.rounds_by_pass("quick")] == [[0]]

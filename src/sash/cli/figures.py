@@ -16,6 +16,8 @@ from rich.table import Table
 from sash.cli.telling import WRONG_FILE, fail, sentences, stderr, stdout
 
 OUT = Path("figures")
+MOST_AT_ONCE = 4
+"""Some start a Spark session, which takes gigabytes."""
 
 
 def figures(
@@ -45,6 +47,7 @@ def figures(
     with sentences("figures"):
         try:
             import sash.figures.report.writing as report
+            from sash.aggregators.cores import cores
             from sash.figures import data
             from sash.figures.machine import facts
             from sash.figures.running import run
@@ -67,9 +70,12 @@ def figures(
         folder.mkdir(parents=True, exist_ok=True)
         failed = []
         if not draw:
-            with _progress(names, scale) as told:
+            # Small sizes show that all of it runs; only numbers need the machine alone.
+            at_once = min(cores(), MOST_AT_ONCE) if quick else 1
+            with _progress(names, scale, at_once) as told:
                 specs = [_specs()[name] for name in names]
-                outcomes = run(specs, scale, folder, {**facts(), **data.sources()}, told)
+                known = {**facts(), **data.sources()}
+                outcomes = run(specs, scale, folder, known, told, at_once=at_once)
             failed = [each for each in outcomes if each.failure]
         if not any(folder.glob("*.csv")):
             raise fail("figures", f"{folder} holds no results: run without --draw first.")
@@ -125,13 +131,13 @@ def _minutes(seconds: float) -> str:
 
 
 @contextmanager
-def _progress(names: list[str], scale: str) -> Iterator[Any]:
+def _progress(names: list[str], scale: str, at_once: int) -> Iterator[Any]:
     """Tells which experiment runs, how far it is, and about how long all of them will take."""
     console = stderr()
     expected = {name: _specs()[name].takes[scale] for name in names}
     total = sum(expected.values())
     start = time.monotonic()
-    begun: dict[str, float] = {}
+    parts: dict[str, float] = {}
     shown = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -145,18 +151,17 @@ def _progress(names: list[str], scale: str) -> Iterator[Any]:
         bar = shown.add_task("", total=total, left="")
 
         def told(spec: Any, done: int, groups: int) -> None:
-            before = sum(expected[name] for name in begun if name != spec.name)
-            now = before + expected[spec.name] * done / groups
+            new = spec.name not in parts
+            parts[spec.name] = done / groups
+            now = sum(expected[name] * part for name, part in parts.items())
             spent = time.monotonic() - start
             # Until something is done, what was measured elsewhere is all that is known.
-            left = (total - now) * (spent / now if now > 0.05 * total else 1.0)
-            place = f"{names.index(spec.name) + 1}/{len(names)}"
+            left = (total - now) * (spent / now if now > 0.05 * total else 1 / at_once)
+            place = f"{len(parts)}/{len(names)}"
             text = f"about {_minutes(left)} left"
             shown.update(bar, completed=now, description=f"{place} {spec.name}", left=text)
-            if spec.name not in begun:
-                begun[spec.name] = spent
-                if not console.is_terminal:
-                    console.print(f"{place} {spec.name}, {text}", style="dim", markup=False)
+            if new and not console.is_terminal:
+                console.print(f"{place} {spec.name}, {text}", style="dim", markup=False)
 
         yield told
 

@@ -10,6 +10,7 @@ import numpy as np
 import sash
 from sash.aggregators import columns
 from sash.aggregators.columns import Leaf
+from sash.figures import own_operators
 from sash.figures.data import Array, values_of
 
 __all__ = ["ASKED", "Array", "Asked", "values_of"]
@@ -52,5 +53,11 @@ ASKED = {
     "Bloom": Asked(ops.Bloom(bits=2**14)),
     "Collect": Asked(ops.Collect()),
     "MomentSketch": Asked(ops.MomentSketch(), "float64"),
+    # Like some of those above, with fewer bytes.
+    "Sum, 8 bytes": Asked(own_operators.NarrowSum()),
+    "GeometricMean, 8 bytes": Asked(own_operators.NarrowGeometricMean(), "float64"),
+    "Bloom, 64 bits": Asked(ops.Bloom(bits=64)),
+    "Greatest, 8 bytes": Asked(own_operators.greatest_of("int64")),
+    "Greatest, 1 byte": Asked(own_operators.greatest_of("int8"), "int8"),
 }
 """Of those without <Double>, integers where the answer is one of the values, or a sum of them."""

@@ -7,6 +7,7 @@ in turn, round after round, forwards and backwards: what the machine does beside
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -58,20 +59,24 @@ class DisagreementError(Exception):
     """Two of those that are compared do not answer alike."""
 
 
-def measured(group: Group, rounds: int) -> Iterator[Row]:
-    """Run the cases of one group."""
+def measured(group: Group, turns: Sequence[int]) -> Iterator[Row]:
+    """Run the cases of one group, once for each of these rounds."""
     cases = group()
     for case in cases:
         if case.timed:
             list(case.run())
     check(cases)
-    for turn in range(rounds):
+    # Python would look through all that the cases hold, answers of others too, while one is timed.
+    gc.collect()
+    gc.freeze()
+    for turn in turns:
         for case in cases if turn % 2 == 0 else reversed(cases):
             if turn and not case.timed:
                 continue
             for point in case.run():
                 x = case.x if point.x is None else point.x
                 yield Row(case.panel, case.series, x, point.metric, turn, float(point.value))
+    gc.unfreeze()
 
 
 def check(cases: Sequence[Case]) -> None:

@@ -33,6 +33,11 @@ def uniform(rows: int) -> Array:
     return np.random.default_rng(0).integers(1, 1 << 20, rows)
 
 
+def in_a_byte(rows: int) -> Array:
+    """Small enough for partials of one byte."""
+    return np.random.default_rng(0).integers(-100, 100, rows)
+
+
 def plug_loads(rows: int) -> dict[str, Array]:
     """Loads of smart plugs: `timestamp`, `value`, `plug`, in order of arrival."""
     path = os.environ.get(DEBS_2014)
@@ -46,7 +51,11 @@ def plug_loads(rows: int) -> dict[str, Array]:
     return {name: column[loads] for name, column in found.items()}
 
 
-WORKLOADS: Final[dict[str, Callable[[int], Array]]] = {"debs2012": energy, "uniform": uniform}
+WORKLOADS: Final[dict[str, Callable[[int], Array]]] = {
+    "debs2012": energy,
+    "uniform": uniform,
+    "in a byte": in_a_byte,
+}
 
 _made: dict[str, Array] = {}
 

@@ -12,12 +12,19 @@ one of two numbers of the same round, which were measured one after the other.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from sash.figures.cases import NOT_INSTALLED, Row
+
+TIMES = ("ns ", "µs ", "ms ")
+"""How the names of metrics begin that are times."""
+LATENCIES = ("min", "max", "avg", "std", "LQ", "med", "HQ", "avg, ticks", "std, ticks")
+"""The papers' names of times in their tables of latencies."""
+RATES = ("rows/s",)
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,25 @@ class Results:
             by_x = self.rounds.setdefault((row.panel, row.series, row.metric), {})
             by_x.setdefault(row.x, {})[row.round] = row.value
 
+    def shortest(self) -> Results:
+        """The same with only the shortest round of whatever takes time.
+
+        Whatever else a machine does makes rounds longer, never shorter.
+        """
+        found = Results((), self.facts)
+        for key, by_x in self.rounds.items():
+            best = _shortest(key[2])
+            found.rounds[key] = {
+                x: {0: best(rounds.values())} if best else rounds for x, rounds in by_x.items()
+            }
+        return found
+
+    @property
+    def last_cache(self) -> str:
+        """How much the machine's largest cache holds, as `32 MB`."""
+        kilobytes = re.search(r"(\d+)K$", self.facts.get("caches", ""))
+        return f"{int(kilobytes[1]) >> 10:,} MB" if kilobytes else "an unknown number of bytes"
+
     @property
     def scale(self) -> str:
         return self.facts.get("scale", "full")
@@ -115,6 +141,13 @@ class Results:
     def value(self, metric: str, series: str, panel: str, x: float) -> float:
         """The median at one place; a KeyError if it was not measured."""
         return self.curve(metric, series, panel).at[x]
+
+
+def _shortest(metric: str) -> Callable[[Iterable[float]], float] | None:
+    """Which of several rounds is the shortest, if this is a matter of time."""
+    if metric.startswith(TIMES) or metric in LATENCIES:
+        return min
+    return max if metric in RATES else None
 
 
 def _once(names: Iterable[str]) -> list[str]:

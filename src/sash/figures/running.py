@@ -14,7 +14,8 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
+from itertools import product
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
@@ -41,64 +42,99 @@ Told = Callable[[Spec, int, int], None]
 
 
 def run(
-    experiments: Sequence[Spec], scale: str, folder: Path, facts: dict[str, str], told: Told
+    experiments: Sequence[Spec],
+    scale: str,
+    folder: Path,
+    facts: dict[str, str],
+    told: Told,
+    *,
+    at_once: int = 1,
 ) -> list[Outcome]:
-    """Measure these experiments; those that end well are in the folder at once, as CSV."""
-    found = []
-    for spec in experiments:
-        log = folder / "logs" / f"{spec.name}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        outcome = _apart(spec, scale, log, told)
-        if not outcome.failure and not outcome.rows:
-            outcome.failure = "it has measured nothing."
-        if not outcome.failure:
-            known = {**facts, "experiment": spec.name, "scale": scale}
-            known["seconds"] = f"{outcome.seconds:.0f}"
-            results.write(folder / f"{spec.name}.csv", outcome.rows, known)
-            log.unlink(missing_ok=True)
-            for name in results.Results(outcome.rows, {}).missing:
-                print(f"{spec.name}: {name} is not installed, and left out.", file=sys.stderr)
-        found.append(outcome)
+    """Measure these experiments; those that end well are in the folder at once, as CSV.
+
+    at_once: how many run beside each other, where what they measure is not what matters.
+    """
+    outcomes = [Outcome(spec) for spec in experiments]
+    waiting = list(outcomes)
+    if at_once > 1:
+        # What takes longest begins first, so that nothing long is left over at the end.
+        waiting.sort(key=lambda outcome: outcome.spec.takes[scale], reverse=True)
+    running: list[_Running] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < at_once:
+                running.append(_Running(waiting.pop(0), scale, folder, told))
+            ready = wait([each.here for each in running])
+            for each in [each for each in running if each.here in ready]:
+                if not each.goes_on():
+                    running.remove(each)
+                    _end(each, folder, {**facts, "scale": scale})
+    except BaseException:
+        for each in running:
+            each.process.terminate()
+        for each in running:
+            each.process.join()
+        raise
     logs = folder / "logs"
     if logs.exists() and not any(logs.iterdir()):
         logs.rmdir()
-    return found
+    return outcomes
 
 
-def _apart(spec: Spec, scale: str, log: Path, told: Told) -> Outcome:
-    """Measure one experiment in another process."""
-    context = _context()
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_measure, args=(spec, scale, str(log), there))
-    outcome = Outcome(spec)
-    start = time.monotonic()
-    told(spec, 0, 1)
-    process.start()
-    there.close()
-    try:
-        while True:
-            kind, *said = here.recv()
-            if kind == "rows":
-                done, groups, rows = said
-                outcome.rows += rows
-                told(spec, done, groups)
-            elif kind == "failed":
-                outcome.failure = said[0]
-            else:
-                break
-    except EOFError:
-        process.join()
-        if not outcome.failure:
-            tail = "\n".join(log.read_text(errors="replace").splitlines()[-TAIL:])
-            outcome.failure = f"its process ended with exit code {process.exitcode}.\n{tail}"
-    except BaseException:
-        process.terminate()
-        raise
-    finally:
-        process.join()
-        here.close()
-    outcome.seconds = time.monotonic() - start
-    return outcome
+class _Running:
+    """An experiment in a process of its own, and what that process has told."""
+
+    def __init__(self, outcome: Outcome, scale: str, folder: Path, told: Told) -> None:
+        self.outcome, self.told = outcome, told
+        self.log = folder / "logs" / f"{outcome.spec.name}.log"
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        context = _context()
+        self.here, there = context.Pipe(duplex=False)
+        arguments = (outcome.spec, scale, str(self.log), there)
+        self.process = context.Process(target=_measure, args=arguments)
+        self.start = time.monotonic()
+        told(outcome.spec, 0, 1)
+        self.process.start()
+        there.close()
+
+    def goes_on(self) -> bool:
+        """Take the next that it tells; False if that was all, and its process has ended."""
+        outcome = self.outcome
+        try:
+            kind, *said = self.here.recv()
+        except (EOFError, OSError):  # the latter in the middle of what it tells
+            kind, said = "died", []
+        if kind == "rows":
+            done, groups, rows = said
+            outcome.rows += rows
+            self.told(outcome.spec, done, groups)
+            return True
+        self.process.join()
+        self.here.close()
+        outcome.seconds = time.monotonic() - self.start
+        if kind == "failed":
+            outcome.failure = said[0]
+        elif kind == "died":
+            outcome.failure = f"its process ended with exit code {self.process.exitcode}."
+            if self.log.exists():
+                printed = self.log.read_text(errors="replace").splitlines()
+                outcome.failure = "\n".join([outcome.failure, *printed[-TAIL:]])
+        elif not outcome.rows:
+            outcome.failure = "it has measured nothing."
+        return False
+
+
+def _end(ended: _Running, folder: Path, facts: dict[str, str]) -> None:
+    """Write what was measured, if it ended well."""
+    outcome, name = ended.outcome, ended.outcome.spec.name
+    if outcome.failure:
+        ended.told(outcome.spec, 1, 1)
+        return
+    known = {**facts, "experiment": name, "seconds": f"{outcome.seconds:.0f}"}
+    results.write(folder / f"{name}.csv", outcome.rows, known)
+    ended.log.unlink(missing_ok=True)
+    for missing in results.Results(outcome.rows, {}).missing:
+        print(f"{name}: {missing} is not installed, and left out.", file=sys.stderr)
 
 
 def _context() -> Any:
@@ -115,9 +151,10 @@ def _measure(spec: Spec, scale: str, log: str, told: Connection) -> None:
     _into_log(log)
     try:
         groups = measure_named(spec.measure)(**spec.settings[scale])
-        for done, group in enumerate(groups, 1):
-            rows = list(measured(group, spec.rounds[scale]))
-            told.send(("rows", done, len(groups), rows))
+        passes = spec.rounds_by_pass(scale)
+        for done, (turns, group) in enumerate(product(passes, groups), 1):
+            rows = list(measured(group, turns))
+            told.send(("rows", done, len(passes) * len(groups), rows))
             gc.collect()
         told.send(("done",))
     except BaseException:

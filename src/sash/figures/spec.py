@@ -48,9 +48,20 @@ class Spec:
     settings: dict[str, dict[str, Any]]
     """By scale, `quick` or `full`: what the measuring function is given."""
     rounds: dict[str, int]
+    passes: dict[str, int]
+    """By scale, how often all sizes are gone through, with some of the rounds each time."""
     takes: dict[str, float]
     """By scale, about how many seconds it takes here: for what is told of the time left."""
     drawings: tuple[Drawing, ...]
+
+    def rounds_by_pass(self, scale: str) -> list[range]:
+        """Which rounds are run at all sizes before others are run at any.
+
+        What slows the machine down for a minute then hits some rounds of many sizes, which their
+        medians leave out, and not all rounds of one.
+        """
+        rounds, passes = self.rounds[scale], self.passes[scale]
+        return [range(first, rounds, passes) for first in range(passes)]
 
 
 def spec_of(name: str, told: dict[str, Any]) -> Spec:
@@ -60,10 +71,13 @@ def spec_of(name: str, told: dict[str, Any]) -> Spec:
         raise ValueError(f"{name}: {sorted(strange)[0]!r} is not known.")
     if told["paper"] not in PAPERS:
         raise ValueError(f"{name}: there is no paper {told['paper']!r}.")
-    settings, rounds, takes = {}, {}, {}
+    settings, rounds, passes, takes = {}, {}, {}, {}
     for scale in ("quick", "full"):
         given = {**told.get("settings", {}), **told[scale]}
         rounds[scale] = given.pop("rounds", 1)
+        passes[scale] = given.pop("passes", 1)
+        if passes[scale] > rounds[scale]:
+            raise ValueError(f"{name}: more passes than rounds would measure nothing in some.")
         takes[scale] = given.pop("takes")
         settings[scale] = {key: _spread(value) for key, value in given.items()}
     drawings = []
@@ -79,6 +93,7 @@ def spec_of(name: str, told: dict[str, Any]) -> Spec:
         told["measure"],
         settings,
         rounds,
+        passes,
         takes,
         tuple(drawings),
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import log2
 
+from sash.figures.claims import constant_time_parts as parts
 from sash.figures.claims.judging import (
     Claims,
     Found,
@@ -11,7 +13,7 @@ from sash.figures.claims.judging import (
     along,
     along_each,
     for_each,
-    is_flat,
+    spans,
     straightness,
     theirs,
 )
@@ -34,6 +36,10 @@ def _points(found: Found, algorithm: str) -> dict[str, float]:
         panel: crossing(results.ratio(SLIDE, "recalc", algorithm, panel))
         for panel in results.panels(SLIDE)
     }
+
+
+def _slide(found: Found, algorithm: str, function: str, n: float) -> float:
+    return found["constant_time_throughput"].value(SLIDE, algorithm, function, n)
 
 
 def _listed(points: dict[str, float]) -> str:
@@ -133,11 +139,21 @@ def _(found: Found) -> Verdict:
     return for_each({function: ratio >= 8 for function, ratio in ratios.items()}, said)
 
 
+def _sum_and_bloom(found: Found) -> str:
+    results = found["constant_time_break_even"]
+    anew, aba = (results.curve(SLIDE, name, "Sum").at[4] for name in ("recalc", "aba"))
+    return (
+        f"Both pay within a few values. With Sum a slide of four values takes {told(anew)} ns if "
+        f"it is computed anew, and {told(aba)} with ABA. Bloom runs in plain Python, a ⊕ in "
+        f"{told(parts.of_bloom(found, '⊕'))} µs (Profile 2 of the Reactive Aggregator), so that "
+        f"each that is saved counts."
+    )
+
+
 @claim(
     "Section 7.1",
     "ABA pays for Sum from no larger windows on than for Bloom",
-    why="Both pay at once. Bloom runs in plain Python, where a ⊕ costs many times what ABA's own "
-    "steps do, so that the fewest ⊕ win; the ⊕ of Sum costs less than those steps.",
+    why=_sum_and_bloom,
 )
 def _(found: Found) -> Verdict:
     points = _points(found, "aba")
@@ -149,8 +165,9 @@ def _few_values(found: Found) -> str:
     results = found["constant_time_break_even"]
     anew, daba = (results.curve(SLIDE, name, "Sum") for name in ("recalc", "daba"))
     return (
-        f"Recalculating two values takes {told(anew.at[2])} ns a slide for Sum, as the compiler "
-        f"unrolls it; DABA's six pointers take {told(daba.at[2])}. Where a tuple takes tens of "
+        f"Recalculating two values takes {told(anew.at[2])} ns a slide for Sum, "
+        f"with one ⊕ and nothing to keep but the values; DABA keeps six pointers too, and takes "
+        f"{told(daba.at[2])}. Where a tuple takes tens of "
         f"nanoseconds beside, that is slightly more."
     )
 
@@ -195,7 +212,7 @@ def _range(curves: dict[str, Curve]) -> str:
     "abstract",
     "DABA's throughput is above Reactive's (from windows of 16 values on)",
     why="A tree of 16 values has four levels, and Reactive does four ⊕ a slide; DABA does five at "
-    "any window. With Bloom ⊕ is most of what a slide takes.",
+    "any window.",
 )
 def _(found: Found) -> Verdict:
     curves = _over(found["constant_time_throughput"], "daba", "flat_fat")
@@ -211,10 +228,11 @@ def _same_beside(found: Found) -> str:
     }
     return (
         f"A logarithm and an exponential take {told(single['GeometricMean'])} ns of each slide of "
-        f"GeometricMean, whichever algorithm it is; hashing a value takes most of the "
-        f"{told(single['Bloom'] / 1e3)} µs of a slide of Bloom in a window of one. What is left "
-        f"is ⊕, of which there are log2 n with Reactive: twice in all from 512 or 1,024 values "
-        f"on, and with Bloom not up to 2^16."
+        f"GeometricMean, whichever algorithm it is; of a slide of Bloom, in a window of one "
+        f"{told(single['Bloom'] / 1e3)} µs, hashing takes {told(parts.of_bloom(found, 'lift'))}, "
+        f"and a ⊕ {told(parts.of_bloom(found, '⊕'))} (Profile 2 of the Reactive Aggregator). What "
+        f"is left is the algorithm's: with Reactive log2 n ⊕, which are twice all that others do "
+        f"only in long windows."
     )
 
 
@@ -229,24 +247,46 @@ def _(found: Found) -> Verdict:
     return along_each(curves, lambda n, ratio: ratio >= 2, _range(curves))
 
 
+NEARLY = 0.95
+
+
+def _best(found: Found) -> dict[str, dict[float, tuple[float, str]]]:
+    """By function and window: the share of the best throughput that both have, and whose it is."""
+    results = found["constant_time_throughput"]
+    shares: dict[str, dict[float, tuple[float, str]]] = {}
+    for panel in results.panels(SLIDE):
+        times = {name: results.curve(SLIDE, name, panel) for name in results.series(SLIDE, panel)}
+        shares[panel] = {}
+        for n in times["aba"].xs:
+            ns, name = min((curve.at[n], name) for name, curve in times.items() if n in curve.at)
+            share = ns / min(times["two_stacks"].at[n], times["aba"].at[n])
+            shares[panel][n] = share, name
+    return shares
+
+
+def _faster_than_both(found: Found) -> str:
+    said = []
+    for panel, best in _best(found).items():
+        names = {n: name for n, (share, name) in best.items() if share < NEARLY}
+        for name in dict.fromkeys(names.values()):
+            places = [n for n, fastest in names.items() if fastest == name]
+            said.append(f"{name} with {panel} and windows of {spans(places, list(best))}")
+    return "; ".join(said)
+
+
 @claim(
     "Figure 18 (throughput)",
     "Two-Stacks or ABA has the best throughput (within 5 %) at every window",
-    why="On windows of one to four values recalculating is the fastest of all.",
+    why=lambda found: f"The fastest where neither is: {_faster_than_both(found)}.",
 )
 def _(found: Found) -> Verdict:
-    results = found["constant_time_throughput"]
-    shares = {}
-    for panel in results.panels(SLIDE):
-        times = {name: results.curve(SLIDE, name, panel) for name in results.series(SLIDE, panel)}
-        share = {}
-        for n in times["aba"].xs:
-            best = min(curve.at[n] for curve in times.values() if n in curve.at)
-            share[n] = best / min(times["two_stacks"].at[n], times["aba"].at[n])
-        shares[panel] = Curve(share)
+    shares = {
+        panel: Curve({n: share for n, (share, _) in best.items()})
+        for panel, best in _best(found).items()
+    }
     least = min(curve.least for curve in shares.values())
     said = f"at least {told(least)} of the best"
-    return along_each(shares, lambda n, share: share >= 0.95, said)
+    return along_each(shares, lambda n, share: share >= NEARLY, said)
 
 
 @claim(
@@ -266,12 +306,21 @@ def _(found: Found) -> Verdict:
     return for_each(fits, ", ".join(f"{panel} {told(ratio)} x" for panel, ratio in grown.items()))
 
 
+def _not_below(found: Found, name: str) -> str:
+    curves = _over(found["constant_time_throughput"], "daba", name)
+    most = max(curve.where(lambda n: n > 1).greatest for curve in curves.values())
+    return (
+        f"In windows of one value DABA never has a list to turn over; in all others it has at most "
+        f"{told(most)} x the throughput."
+    )
+
+
 for name in ("two_stacks", "aba"):
 
     @claim(
         "Figure 18 (throughput)",
         f"DABA's throughput is below that of {TITLES[name]}",
-        why="But for windows of one value, where DABA never has a list to turn over.",
+        why=partial(_not_below, name=name),
     )
     def _(found: Found, name: str = name) -> Verdict:
         curves = _over(found["constant_time_throughput"], "daba", name)
@@ -281,8 +330,8 @@ for name in ("two_stacks", "aba"):
 @claim(
     "Figure 18 (throughput)",
     "all three outperform Reactive, but for Bloom with windows below 2^8 values",
-    why="On windows of two to eight values a tree has one to three levels: as many ⊕ as DABA does "
-    "at any window, and no lists to keep.",
+    why="On windows of up to 16 values a tree has four levels at most: no more ⊕ than DABA does at "
+    "any window, and no lists to keep.",
 )
 def _(found: Found) -> Verdict:
     curves = _named(found["constant_time_throughput"], "flat_fat", 1)
@@ -304,13 +353,22 @@ def _gained(found: Found, functions: tuple[str, ...]) -> dict[str, float]:
     return gained
 
 
+def _short_and_long(found: Found) -> str:
+    return ", ".join(
+        f"{function} ({name}) {told(_slide(found, name, function, 4))} and "
+        f"{told(_slide(found, name, function, 256))}"
+        for function in ("Sum", "GeometricMean")
+        for name in ("aba", "daba")
+    )
+
+
 @claim(
     "Figure 18 (throughput)",
     "with Sum and GeometricMean ABA and DABA gain throughput up to windows of 2^8",
     why=lambda found: (
-        f"With Sum, to turn over a list of a few values costs next to nothing: a slide of DABA "
-        f"takes {told(_sum_of(found, 4))} ns with 4 values and {told(_sum_of(found, 256))} with "
-        f"256, so that to do it more rarely gains nothing."
+        f"To turn over a list of a few values is a small part of their slides, so that to do it "
+        f"more rarely gains little; nanoseconds with 4 values and with 256: "
+        f"{_short_and_long(found)}."
     ),
 )
 def _(found: Found) -> Verdict:
@@ -331,17 +389,17 @@ def _(found: Found) -> Verdict:
     return for_each({name: ratio < 1.15 for name, ratio in gained.items()}, f"2^8 over 4: {said}")
 
 
-def _sum_of(found: Found, n: float) -> float:
-    """Nanoseconds of a slide of DABA with Sum."""
-    return found["constant_time_throughput"].value(SLIDE, "daba", "Sum", n)
+def _saved(found: Found) -> str:
+    plain, cached = (_slide(found, name, "Sum", 1024) for name in ("daba", "daba_cached"))
+    return f"at 1,024 values {told(plain)} ns without and {told(cached)} with it"
 
 
 @claim(
     "Section 7.2",
     "with Sum caching makes little difference to DABA's throughput (within 10 %)",
     why=lambda found: (
-        f"It saves one ⊕ of each slide. Sum of floats carries its rounding error along, so that ⊕ "
-        f"is seven additions, which shows in slides of {told(_sum_of(found, 1024))} ns."
+        f"It saves one ⊕ of each slide and the partials that it reads: {_saved(found)}. "
+        f"{parts.caching(found, 'Sum')}"
     ),
 )
 def _(found: Found) -> Verdict:
@@ -353,8 +411,11 @@ def _(found: Found) -> Verdict:
 @claim(
     "Section 7.2",
     "with Bloom caching makes DABA faster at every window (from 4 values on)",
-    why="It saves one of five ⊕, an `or` of two filters of 2 KB. A slide of Bloom is plain Python "
-    "here, of which that is the lesser part.",
+    why=lambda found: (
+        f"It saves one of five ⊕ of {told(parts.of_bloom(found, '⊕'))} µs each, where hashing the "
+        f"value takes {told(parts.of_bloom(found, 'lift'))} (Profile 2 of the Reactive "
+        f"Aggregator). {parts.caching(found, 'Bloom')}"
+    ),
 )
 def _(found: Found) -> Verdict:
     curve = found["constant_time_throughput"].ratio(SLIDE, "daba", "daba_cached", "Bloom")
@@ -363,42 +424,24 @@ def _(found: Found) -> Verdict:
     return along(curve, lambda n, ratio: ratio > 1, said)
 
 
-def _tree(found: Found, function: str) -> str:
-    """What a slide of Reactive takes, from short windows to long ones."""
-    curve = found["constant_time_throughput"].curve(SLIDE, "flat_fat", function)
-    xs = [n for n in curve.xs if n >= 16]
-    shown = [xs[0], xs[len(xs) // 2], xs[-1]]
-    return ", ".join(f"{told(curve.at[n])} ns at {told(n)}" for n in shown)
-
-
 for name in OURS:
 
     @claim(
         "Section 7.2",
         f"a slide of {TITLES[name]} takes as long at any window from 2^4 to 2^14 (within 1.5 x)",
-        why="Bloom's filters are of 2 KB each, and each is allocated anew: a window of 2^14 takes "
-        "32 MB, as much as the last cache.",
+        why=partial(parts.not_flat, algorithm=name),
     )
     def _(found: Found, name: str = name) -> Verdict:
-        results = found["constant_time_throughput"]
-        curves = {
-            panel: results.curve(SLIDE, name, panel).where(lambda n: 16 <= n <= 1 << 14)
-            for panel in results.panels(SLIDE)
-        }
-        spread = {panel: curve.greatest / curve.least for panel, curve in curves.items()}
+        spread = parts.spreads(found, name)
         said = ", ".join(f"{panel} within {told(ratio)} x" for panel, ratio in spread.items())
-        return for_each({panel: is_flat(curve, 1.5) for panel, curve in curves.items()}, said)
+        return for_each({panel: ratio <= parts.FLAT for panel, ratio in spread.items()}, said)
 
 
 @claim(
     "Section 7.2",
     "Reactive is the worst asymptotically after Recalc: the time of a slide grows with the "
     "logarithm of the window (a straight line explains 90 %, from 16 values on)",
-    why=lambda found: (
-        f"Towards the longest windows it grows faster than the logarithm, as the tree outgrows the "
-        f"caches: GeometricMean takes {_tree(found, 'GeometricMean')}, Bloom "
-        f"{_tree(found, 'Bloom')}."
-    ),
+    why=parts.beyond_the_logarithm,
 )
 def _(found: Found) -> Verdict:
     results = found["constant_time_throughput"]
@@ -411,28 +454,13 @@ def _(found: Found) -> Verdict:
 
 
 def _kept(found: Found, function: str, algorithm: str) -> Curve:
-    """What is left of the best throughput at windows that are larger, as a share.
-
-    Windows of a few values do not count: they have no stacks to speak of.
-    """
-    curve = found["constant_time_throughput"].curve(SLIDE, algorithm, function)
-    curve = curve.where(lambda n: n >= 16)
-    best = min(curve.values)
-    fastest = min(n for n, ns in curve.at.items() if ns == best)
-    return Curve({n: best / ns for n, ns in curve.at.items() if n >= fastest})
-
-
-IN_ORDER = (
-    "2^20 partials of Sum take 16 MB and those of GeometricMean 24, most of which the last cache "
-    "holds, and all of these algorithms go through memory in order, so that what comes next has "
-    "been fetched before it is needed. Bloom's filters are of 2 KB each, and do not fit."
-)
+    return parts.left(found["constant_time_throughput"].curve(SLIDE, algorithm, function))
 
 
 @claim(
     "Section 7.2",
     "throughput falls (by 10 % or more) towards windows of 2^20 values",
-    why=IN_ORDER,
+    why=parts.towards_long_windows,
 )
 def _(found: Found) -> Verdict:
     left = {
@@ -449,7 +477,7 @@ def _(found: Found) -> Verdict:
 @claim(
     "Section 7.2",
     "Sum's throughput falls (below 90 %) at larger windows than GeometricMean's",
-    why=IN_ORDER,
+    why=parts.towards_long_windows,
 )
 def _(found: Found) -> Verdict:
     from_n = {}

@@ -201,6 +201,15 @@ def is_flat(curve: Curve, within: float) -> bool:
     return curve.greatest <= within * curve.least
 
 
+def bytes_or_not(wide: float, narrow: float) -> str:
+    """What follows if something grows by these shares with wide partials, and with narrow ones."""
+    if wide < 0.1:
+        return "here it does not show"
+    if narrow < wide / 2:
+        return "it is the bytes of partials"
+    return "it is not the bytes of partials, or only in part"
+
+
 def line(xs: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
     """The slope and the base of the straight line that fits best."""
     if len(xs) < 2:

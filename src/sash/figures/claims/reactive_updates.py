@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, log2
 
 from sash.figures.claims.judging import (
@@ -12,6 +12,7 @@ from sash.figures.claims.judging import (
     Verdict,
     along,
     at_most,
+    bytes_or_not,
     for_each,
     is_flat,
     straightness,
@@ -307,16 +308,35 @@ def _judged(
     return for_each({name: holds(curve) for name, curve in curves.items()}, said)
 
 
+def _bytes(found: Found, ms: Sequence[str]) -> str:
+    """Whether the longest windows take longer for want of cache."""
+    results, said = found["reactive_batches_bytes"], []
+    for m in ms:
+        wide, narrow = (
+            results.curve(TUPLE, m, f"Greatest, {width}") for width in ("8 bytes", "1 byte")
+        )
+        n = max(wide.xs)
+        told_of = [f"{told(curve.at[4096])} and {told(curve.at[n])} ns" for curve in (wide, narrow)]
+        rises = [curve.at[n] / curve.at[4096] - 1 for curve in (wide, narrow)]
+        said.append(f"{m} {told_of[0]}, and {told_of[1]} with one: {bytes_or_not(*rises)}")
+    return (
+        f"At 4,096 and {told(n)} values the greatest of them takes, with partials of eight bytes "
+        f"(Profile 3): {'; '.join(said)}."
+    )
+
+
 def _many_share(found: Found) -> str:
     """With m = 64, where six of the levels are shared by those that come together."""
     curve = _lines(found, ("m = 64",))["m = 64"]
-    short, long = curve.where(lambda n: n <= 1 << 17), curve.where(lambda n: n >= 1 << 17)
+    short, long = curve.where(lambda n: n <= 1 << 17), curve.where(lambda n: n > 1 << 17)
     said = (
         f"With m = 64 six levels are shared by those that come together, so that the logarithm is "
         f"of what is left: up to {told(short.xs[-1])} values a tuple takes {_ends(short)}, and a "
         f"straight line explains {100 * straightness(short, log2):.0f} % of it."
     )
-    return f"{said} In longer windows it rises faster, to {told(long.last)} ns." if long else said
+    if not long:
+        return said
+    return f"{said} In longer windows it takes {_ends(long)}. {_bytes(found, ['m = 64'])}"
 
 
 @claim(
@@ -342,7 +362,6 @@ def _ends(curve: Curve) -> str:
 
 
 def _near(found: Found) -> Curve:
-    """With m = n, while the tree fits a cache."""
     return _large(_lines(found, ("m = n",))["m = n"]).where(lambda n: n <= 1 << 18)
 
 
@@ -355,8 +374,8 @@ def _far(found: Found) -> Curve:
     "for m = n/16, n/4 and n the time of a tuple is constant on large windows "
     "(from 4,096 values on the longest at most 1.5 times the shortest)",
     why=lambda found: (
-        f"It rises where the tree outgrows the caches: beyond 2^18 values a tuple takes "
-        f"{_ends(_far(found))}, up to there {_ends(_near(found))}."
+        f"With m = n a tuple takes {_ends(_near(found))} up to 2^18 values, and "
+        f"{_ends(_far(found))} beyond. {_bytes(found, PARTS)}"
     ),
 )
 def _(found: Found) -> Verdict:

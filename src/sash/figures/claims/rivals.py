@@ -38,8 +38,9 @@ def _subtracting(found: Found) -> str:
 def _buffers(found: Found) -> str:
     took = found["rivals_arrays"].curve(ROW, "sash", "Mean")
     return (
-        f"The sums of a window of a million rows take 32 MB, as much as the last cache: a mean "
-        f"takes {told(took.last)} ns a row then, and {told(took.at[100_000])} with 100,000 rows."
+        f"The sums of a window of a million rows take 32 MB, where the last cache holds "
+        f"{found['rivals_arrays'].last_cache}: a mean takes {told(took.last)} ns a row then, and "
+        f"{told(took.at[100_000])} with 100,000 rows."
     )
 
 

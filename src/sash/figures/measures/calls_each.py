@@ -19,7 +19,8 @@ OPERATIONS = ("insert", "evict", "query")
 def calls_each(*, algorithms: Sequence[str], sizes: Sequence[int], steps: int) -> list[Group]:
     """Two panels: a window that slides by one, and one that grows and shrinks at random.
 
-    steps: how many inserts each window sees, apart from eight times its size.
+    steps: how many inserts each window sees, apart from some times its size: 8 where it slides; 64
+    where values come and go in runs of random length, of which it takes more for a mean.
     """
 
     def group(panel: str, size: int) -> list[Case]:
@@ -47,8 +48,8 @@ def _counted(panel: str, algorithm: str, size: int, steps: int) -> list[Point]:
     chance = np.random.default_rng(size)
     each: dict[str, list[int]] = {operation: [] for operation in OPERATIONS}
     held = 0
-    orders = _sliding if panel == SLIDING else _any_order
-    for place, operation in enumerate(orders(size, 8 * size + steps, chance)):
+    orders, times = (_sliding, 8) if panel == SLIDING else (_any_order, 64)
+    for place, operation in enumerate(orders(size, times * size + steps, chance)):
         if operation == "insert":
             window.insert(int(chance.integers(0, 1 << 30)))
         elif operation == "evict":

@@ -29,6 +29,12 @@ TICKS, TICKS_DEVIATION = "avg, ticks", "std, ticks"
 SPIKES = "spikes a window"
 """How many slides took more than half as long as the longest, for each `size` of slides."""
 
+PLACES = "longest slides at 4 places of a page"
+"""Which share of the thousandth of slides that take longest is at the four fullest places, if
+slides are counted round a page's numbers: 512, of eight bytes. Of a thousand slides some three in a
+hundred would be there by chance, of fewer more."""
+PAGE = 512
+
 CLOSE, SHARE = 50.0, 0.1
 """A time is close to the shortest if it is longer by no more nanoseconds than these, or this share
 of it: more than a clock's step, and less than an interruption."""
@@ -93,6 +99,7 @@ class Latency:
         unit = length if self.job.compiled is not None else 1.0
         ns = undisturbed([self._once() * unit for _ in range(runs)])
         found = [*summary(ns), Point(SPIKES, spikes(ns, self.size))]
+        found.append(Point(PLACES, at_few_places(ns)))
         found.append(Point(TICKS, ns.mean() / length))
         found.append(Point(TICKS_DEVIATION, ns.std() / length))
         if self.bins and self._runs_so_far == 1:
@@ -143,6 +150,12 @@ def summary(ns: Array) -> Iterator[Point]:
 
 def spikes(ns: Array, size: int) -> float:
     return float((ns > ns.max() / 2).sum()) / len(ns) * size
+
+
+def at_few_places(ns: Array) -> float:
+    most = max(len(ns) // 1000, 1)
+    longest = np.argpartition(ns, -most)[-most:]
+    return float(np.sort(np.bincount(longest % PAGE))[-4:].sum()) / most
 
 
 def trace(ns: Array, bins: int) -> Iterator[Point]:

@@ -11,11 +11,10 @@ from functools import partial
 from types import ModuleType
 from typing import Final
 
-import numpy as np
-
 from sash.aggregators.registry import named
 from sash.figures.asked import Asked
 from sash.figures.cases import Case, Group
+from sash.figures.data import values_of
 from sash.figures.measures import b_int_even
 from sash.figures.measures.sliding import Slider, slides_for
 from sash.figures.own_operators import greatest_of
@@ -29,7 +28,7 @@ def partial_bytes(*, algorithms: Sequence[str], sizes: Sequence[int], slides: in
 
     def group(size: int) -> list[Case]:
         count = slides_for("", size, slides, 0)
-        values = np.random.default_rng(0).integers(-100, 100, size + count)
+        values = values_of("in a byte", size + count)
         cases = []
         for panel, kind in BYTES.items():
             asked = Asked(greatest_of(kind), kind)

@@ -38,15 +38,20 @@ METHOD = [
     "not with the authors' code. Absolute times are those of this machine; what is compared with a "
     "paper are ratios, and where lines cross.",
     "What is compared runs in turn, round after round, forwards and backwards, after one run that "
-    "does not count: what the machine does besides hits all of them. Lines are medians, the shade "
+    "does not count: what the machine does besides hits all of them. Where windows of different "
+    "sizes are compared in nanoseconds, most experiments go through all sizes several times, with "
+    "some of the rounds each time. Lines are medians, the shade "
     "behind them reaches from the least to the greatest round. A ratio is formed in each round; "
     "what is told is the median of those.",
     "Before anything is timed, all that is compared must have given the same answers.",
+    "Experiments may have been run on different machines, which the last table tells. What is "
+    "compared is of one experiment, and so of one machine; a reason that names a profile may speak "
+    "of two.",
     "A window is full before the clock starts, and is slid through at least twice, so that what is "
     "amortised is seen.",
     "Latencies are read from the processor's clock around each slide. The same slides are run "
-    "several times, and each has its shortest time: what interrupts the machine is not the "
-    "algorithm's.",
+    "several times, and each has the mean of its times without those that are far from its "
+    "shortest: what interrupts the machine is not the algorithm's.",
     "Numbers in brackets, as in 12 [17], are the paper's own.",
     "A claim **holds** if it is met by the numbers; it **holds in part** if it is met for some "
     "sizes or functions, or in direction but not in size; else it **does not hold here**. What is "
@@ -55,9 +60,15 @@ METHOD = [
 
 
 READING = (
-    "Numbers and counts of ⊕ are measured. What they are put down to (caches, branches, calls of "
-    "Python, other threads) is our reading of them unless it says that it was counted; not all of "
-    "it was profiled."
+    "Numbers and counts of ⊕ are measured. Where a reason names a profile, the same was measured "
+    "with one part changed, or its calls were counted; where it names none, it is our reading of "
+    "the numbers."
+)
+
+
+SHORTEST = (
+    "The machine has other guests, and is slower at times. By the shortest round of each time "
+    "instead of the median, these verdicts would be others:"
 )
 
 
@@ -68,6 +79,8 @@ class Written:
     page: Path
     html: Path
     judged: list[Judged]
+    by_shortest: list[Judged]
+    """The same claims, judged by the shortest round of each instead of the median."""
     drawn: list[Drawing] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     """By the name of a figure or table, why it is not there."""
@@ -81,11 +94,18 @@ def found_in(folder: Path) -> Found:
     return Found({path.stem: results.read(path) for path in sorted(folder.glob("*.csv"))})
 
 
+def to_write(out: Path, found: Found) -> Written:
+    """All claims judged, and nothing drawn yet."""
+    shortest = Found({name: each.shortest() for name, each in found.items()})
+    pages = out / "evaluation.md", out / "evaluation.html"
+    return Written(*pages, judged(found), judged(shortest))
+
+
 def write(out: Path) -> Written:
     """Draw, judge and write: `evaluation.md`, `evaluation.html`, and figures in `evaluation/`."""
     folder = out / "evaluation"
     found = found_in(folder)
-    written = Written(out / "evaluation.md", out / "evaluation.html", judged(found))
+    written = to_write(out, found)
     document = the_report(found, written)
     pictures = [block for block in document.blocks if isinstance(block, Picture)]
     for old in folder.glob("*.svg"):
@@ -166,6 +186,9 @@ def _chapter(
             document.add(
                 Heading(3, "Where it is otherwise here, and why"), Text(READING), Items(reasons)
             )
+        others = _otherwise(own, written.by_shortest)
+        if others:
+            document.add(Text(SHORTEST), Items(others))
     told: set[str] = set()
     for drawing in drawings():
         if drawing.paper == paper.name:
@@ -179,6 +202,18 @@ def _reasons(own: list[Judged]) -> list[str]:
         if each.why:
             alike.setdefault(each.why, []).append(f"{each.claim.where}: {each.claim.says}")
     return [f"**{'; '.join(claims)}.** {why}" for why, claims in alike.items()]
+
+
+def _otherwise(own: list[Judged], by_shortest: list[Judged]) -> list[str]:
+    """Claims of which the shortest rounds would say something else than the medians."""
+    other = {each.claim: each for each in by_shortest}
+    pairs = [(each, other[each.claim]) for each in own]
+    return [
+        f"{each.claim.where}: {each.claim.says}: **{less.verdict.kind}** "
+        f"({less.verdict.measured}), instead of {each.verdict.kind}"
+        for each, less in pairs
+        if each.verdict.kind != less.verdict.kind
+    ]
 
 
 def _claims(own: list[Judged]) -> Table:
@@ -230,13 +265,15 @@ def _in_a_line(each: Judged) -> str:
 
 
 def _machine(found: Found) -> Table:
-    facts: dict[str, list[str]] = {}
-    for each in found.values():
+    """What the results have on top; where that differs, most of them first, and which do not."""
+    facts: dict[str, dict[str, list[str]]] = {}
+    for experiment, each in found.items():
         for name, fact in each.facts.items():
-            if name not in ("experiment", "scale", "seconds") and fact not in facts.setdefault(
-                name, []
-            ):
-                facts[name].append(fact)
-    return Table(
-        ["what", "here"], [[name, "; ".join(all_)] for name, all_ in facts.items()], words=True
-    )
+            if name not in ("experiment", "scale", "seconds"):
+                facts.setdefault(name, {}).setdefault(fact, []).append(experiment)
+    rows = []
+    for name, those in facts.items():
+        most, *others = sorted(those, key=lambda fact: -len(those[fact]))
+        said = [most, *(f"{fact} ({', '.join(those[fact])})" for fact in others)]
+        rows.append([name, "; ".join(said)])
+    return Table(["what", "here"], rows, words=True)
