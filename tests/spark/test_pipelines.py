@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -167,6 +168,38 @@ def test_batch_and_stream_agree_and_the_stream_goes_on(
     # Nothing new: the same answers stay.
     third = streamed(spark, as_stream)
     assert third.rows == 0
+    same(as_batch, as_stream)
+
+
+SLOW_ONCE = """
+    #!/bin/sh
+    case "$*" in *_driver_worker*) [ -e SLEPT ] || { touch SLEPT; sleep 11; } ;; esac
+    exec PYTHON "$@"
+"""
+
+
+@pytest.mark.full  # for Spark waits ten seconds
+def test_a_python_that_is_slow_to_start(
+    spark: SparkSession,
+    tmp_path: Path,
+    pipeline: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Spark gives up on it, and the stream is started again."""
+    slept, python = tmp_path / "slept", tmp_path / "python"
+    script = dedent(SLOW_ONCE).lstrip().replace("SLEPT", str(slept))
+    python.write_text(script.replace("PYTHON", sys.executable), encoding="utf-8")
+    python.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(python))
+    write_lines(tmp_path / "data", 0, lines(0, 100))
+    as_batch, as_stream = (
+        pipeline(CSV, QUERIES, SINK, path=path, name=path) for path in ("batch", "stream")
+    )
+    said: list[str] = []
+    assert streamed(spark, as_stream, tell=said.append).batches == 1
+    assert slept.exists()
+    assert said[0] == "Spark gave up on a Python that was slow to start; starting again"
+    batch(spark, as_batch)
     same(as_batch, as_stream)
 
 

@@ -17,6 +17,14 @@ def all_said(error: BaseException | None) -> str:
     return "\n".join(said)
 
 
+def python_came_late(error: BaseException) -> bool:
+    """Whether Spark has not waited for a Python of its own: ten seconds, which nothing sets.
+
+    So it does when a stream starts, before there is a micro-batch.
+    """
+    return "Python worker failed to connect back" in all_said(error)
+
+
 MEND_FILE = "write it anew, or move it away"
 HEADER = re.compile(r"in CSV header is not equal|CSV header does not conform")
 CSV_FILE = re.compile(r"^\s*CSV file: (?:file://)?(.+)$", re.MULTILINE)

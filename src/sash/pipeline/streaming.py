@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from sash.aggregators.duration import Time, length
+from sash.pipeline.causes import python_came_late
 from sash.pipeline.definition import Pipeline, Question
 from sash.pipeline.rows import ASIDE, Frame, by_reason, rows_of, set_aside
 from sash.pipeline.running import Ran, check_columns, old_answers, quietly, refused
@@ -23,6 +24,8 @@ from sash.spark.stream_progress import counts_of
 QUARANTINE = "json"
 QUESTIONS = "sash-questions.json"
 LOOK_SECONDS = 0.2
+STARTS = 3
+"""How often a stream is started if a busy machine is too slow for it, before it fails."""
 
 
 class StopRequestedError(Exception):
@@ -87,7 +90,19 @@ class StreamRun:
         writer = self.stream.answers.writeStream.foreachBatch(self._micro_batch)
         writer = writer.queryName(pipeline.name).outputMode(self.stream.mode)
         writer = writer.option("checkpointLocation", pipeline.checkpoint)
-        query = triggered(writer, pipeline, self.until_idle).start()
+        writer = triggered(writer, pipeline, self.until_idle)
+        for starts_left in reversed(range(STARTS)):
+            try:
+                self._until_ended(writer.start())
+                break
+            except Exception as error:
+                if not starts_left or not python_came_late(error):
+                    raise
+                self.tell("Spark gave up on a Python that was slow to start; starting again")
+        if self.until_idle and not self.ran.stopped and not self.leave_open:
+            self._write_open()
+
+    def _until_ended(self, query: Any) -> None:
         self.id = str(query.id)
         self.writer = replace(self.writer, stream=self.id[:8])
         self.named.set()
@@ -97,8 +112,6 @@ class StreamRun:
         finally:
             with suppress(Exception):
                 query.stop()
-        if self.until_idle and not self.ran.stopped and not self.leave_open:
-            self._write_open()
 
     def _has_begun(self) -> bool:
         """Whether the checkpoint has micro-batches."""
