@@ -14,11 +14,22 @@ from sash.figures.spec import drawings, specs
 FEW = 16
 """So many claims may need what small sizes do not show, or what no program is told here."""
 
+# On one core, so one experiment at a time (test_running.py has several): the tests beside this
+# one keep a core, and Spark, which gives up on a Python that is slow to start, is answered in time.
+PROGRAM = """
+import os
+
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+from sash.cli import main
+
+main()
+"""
+
 
 def test_everything(tmp_path: Path) -> None:
-    program = "from sash.cli import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", program, "figures", "--quick", "--out", str(tmp_path)],
+        [sys.executable, "-c", PROGRAM, "figures", "--quick", "--out", str(tmp_path)],
         capture_output=True,
         text=True,
         check=False,
