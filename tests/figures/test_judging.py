@@ -17,6 +17,7 @@ from sash.figures.claims.judging import (
     along,
     at_least,
     at_most,
+    bytes_or_not,
     for_each,
     spans,
 )
@@ -51,6 +52,18 @@ def test_for_each() -> None:
 def test_spans() -> None:
     assert spans([1, 2, 8], [1, 2, 4, 8]) == "1 – 2, 8"
     assert spans([1024], [512, 1024]) == "1,024"
+
+
+def test_bytes_or_not() -> None:
+    """By how much something grows with wide partials, and with narrow ones, round by round."""
+    assert bytes_or_not([0.5], [0.1]) == "it is the bytes of partials"
+    assert bytes_or_not([0.5], [0.3]) == "it is the bytes of partials only in part"
+    assert bytes_or_not([0.05], [0.3]) == "it is not the bytes of partials"
+    assert bytes_or_not([0.05], [-0.1]) == "here it does not show"
+    agreed = [0.5, 0.6, 0.5, 0.05], [0.1, 0.1, 0.2, 0.0]
+    assert bytes_or_not(*agreed) == "it is the bytes of partials"
+    divided = [0.5, 0.6, 0.5, 0.05, 0.05], [0.1, 0.1, 0.2, 0.0, 0.3]
+    assert bytes_or_not(*divided) == "rounds do not agree on whether it is bytes"
 
 
 def test_judged() -> None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from sash.figures.measures.latency import LONGEST, spikes, summary, trace, undisturbed
+from sash.figures.measures.latency import (
+    LONGEST,
+    PAGE,
+    at_few_places,
+    spikes,
+    summary,
+    trace,
+    undisturbed,
+)
 
 
 def test_an_interrupted_time_does_not_count() -> None:
@@ -28,3 +36,12 @@ def test_a_spike_for_each_window() -> None:
     assert spikes(ns, 20) == 1.0
     found = {point.metric: point.value for point in summary(ns)}
     assert (found["min"], found["max"], found["med"]) == (1.0, 510.0, 1.0)
+
+
+def test_the_places_of_the_longest() -> None:
+    ns = np.ones(32_768)  # the thousandth is 32 slides
+    ns[[5 + PAGE * page for page in range(64)]] = 2.0
+    assert at_few_places(ns) == 1.0
+    ns = np.ones(32_768)
+    ns[[page * (PAGE + 1) for page in range(32)]] = 2.0  # each at another place
+    assert at_few_places(ns) == 4 / 32

@@ -98,6 +98,17 @@ def test_other_machines_are_told(out: Path) -> None:
     assert "| processor | any; another (other) |" in page
 
 
+def test_verdicts_by_the_shortest_rounds(tmp_path: Path) -> None:
+    """Those that would be others are told beside those that medians give."""
+    alike = [row._replace(value=row.value - row.round) for row in ROWS]
+    one_apart = [row._replace(value=1.0) if row.round == 0 else row for row in alike]
+    told = []
+    for rows in (alike, one_apart):
+        results.write(tmp_path / "evaluation" / "flat_fit_one_query.csv", rows, {"scale": "full"})
+        told.append(writing.write(tmp_path).page.read_text("utf-8"))
+    assert "By the shortest round" not in told[0] and "By the shortest round" in told[1]
+
+
 def invoked(*arguments: str) -> tuple[int, str, str]:
     done = CliRunner().invoke(app, ["figures", *arguments])
     return done.exit_code, done.stdout, done.stderr

@@ -92,3 +92,19 @@ def test_the_shortest_rounds_of_times() -> None:
     assert found.value("max", "aba", "Max", 8) == 40.0  # a latency
     assert found.value("partials held", "aba", "Max", 8) == 12.0  # not a time
     assert found.scale == "quick"
+
+
+def test_each_round_by_itself() -> None:
+    rows = [Row("Max", "aba", x, "ns a slide", turn, x + turn) for x in (8, 16) for turn in (2, 0)]
+    found = Results([*rows, Row("Max", "aba", 8, "partials held", 0, 11.0)], {"scale": "full"})
+    first, second = found.apart()
+    assert first.curve("ns a slide", "aba", "Max") == Curve({8: 8.0, 16: 16.0})
+    assert second.curve("ns a slide", "aba", "Max") == Curve({8: 10.0, 16: 18.0})
+    assert first.value("partials held", "aba", "Max", 8) == 11.0
+    assert not second.curve("partials held", "aba", "Max")
+    assert second.scale == "full"
+
+
+def test_the_last_cache() -> None:
+    assert Results([], {"caches": "L1 32K, L2 1024K, L3 32768K"}).last_cache == "32 MB"
+    assert Results([], {"caches": "?"}).last_cache == "an unknown number of bytes"

@@ -69,14 +69,16 @@ def measured(group: Group, turns: Sequence[int]) -> Iterator[Row]:
     # Python would look through all that the cases hold, answers of others too, while one is timed.
     gc.collect()
     gc.freeze()
-    for turn in turns:
-        for case in cases if turn % 2 == 0 else reversed(cases):
-            if turn and not case.timed:
-                continue
-            for point in case.run():
-                x = case.x if point.x is None else point.x
-                yield Row(case.panel, case.series, x, point.metric, turn, float(point.value))
-    gc.unfreeze()
+    try:
+        for turn in turns:
+            for case in cases if turn % 2 == 0 else reversed(cases):
+                if turn and not case.timed:
+                    continue
+                for point in case.run():
+                    x = case.x if point.x is None else point.x
+                    yield Row(case.panel, case.series, x, point.metric, turn, float(point.value))
+    finally:
+        gc.unfreeze()
 
 
 def check(cases: Sequence[Case]) -> None:

@@ -89,6 +89,16 @@ class Results:
             }
         return found
 
+    def apart(self) -> list[Results]:
+        """Each round as results of its own."""
+        found: dict[int, Results] = {}
+        for key, by_x in self.rounds.items():
+            for x, rounds in by_x.items():
+                for turn, value in rounds.items():
+                    one = found.setdefault(turn, Results((), self.facts))
+                    one.rounds.setdefault(key, {})[x] = {turn: value}
+        return [found[turn] for turn in sorted(found)]
+
     @property
     def last_cache(self) -> str:
         """How much the machine's largest cache holds, as `32 MB`."""

@@ -131,6 +131,7 @@ def _end(ended: _Running, folder: Path, facts: dict[str, str]) -> None:
         ended.told(outcome.spec, 1, 1)
         return
     known = {**facts, "experiment": name, "seconds": f"{outcome.seconds:.0f}"}
+    known["passes"] = str(outcome.spec.passes[facts["scale"]])
     results.write(folder / f"{name}.csv", outcome.rows, known)
     ended.log.unlink(missing_ok=True)
     for missing in results.Results(outcome.rows, {}).missing:

@@ -96,7 +96,7 @@ class StreamRun:
                 self._until_ended(writer.start())
                 break
             except Exception as error:
-                if not starts_left or not python_came_late(error):
+                if self.failure or not starts_left or not python_came_late(error):
                     raise
                 self.tell("Spark gave up on a Python that was slow to start; starting again")
         if self.until_idle and not self.ran.stopped and not self.leave_open:

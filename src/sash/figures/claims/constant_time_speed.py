@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from math import log2
 
-from sash.figures.claims import constant_time_parts as parts
+from sash.figures.claims import constant_time_bytes as parts
 from sash.figures.claims.judging import (
     Claims,
     Found,
@@ -14,7 +13,6 @@ from sash.figures.claims.judging import (
     along_each,
     for_each,
     spans,
-    straightness,
     theirs,
 )
 from sash.figures.crossing import crossing
@@ -223,16 +221,12 @@ def _(found: Found) -> Verdict:
 def _same_beside(found: Found) -> str:
     """What a slide takes whichever algorithm it is, with the functions that cost most."""
     results = found["constant_time_throughput"]
-    single = {
-        name: results.curve(SLIDE, "recalc", name).at[1] for name in ("GeometricMean", "Bloom")
-    }
+    single = results.curve(SLIDE, "recalc", "GeometricMean").at[1]
+    most = {name: _over(results, name, "flat_fat")["Bloom"].greatest for name in OURS}
+    gains = ", ".join(f"{name} {told(ratio)} x" for name, ratio in most.items())
     return (
-        f"A logarithm and an exponential take {told(single['GeometricMean'])} ns of each slide of "
-        f"GeometricMean, whichever algorithm it is; of a slide of Bloom, in a window of one "
-        f"{told(single['Bloom'] / 1e3)} µs, hashing takes {told(parts.of_bloom(found, 'lift'))}, "
-        f"and a ⊕ {told(parts.of_bloom(found, '⊕'))} (Profile 2 of the Reactive Aggregator). What "
-        f"is left is the algorithm's: with Reactive log2 n ⊕, which are twice all that others do "
-        f"only in long windows."
+        f"A logarithm and an exponential take {told(single)} ns of each slide of GeometricMean, "
+        f"whichever algorithm it is. {parts.slide_of_bloom(found)}; at any window {gains} at most."
     )
 
 
@@ -307,11 +301,20 @@ def _(found: Found) -> Verdict:
 
 
 def _not_below(found: Found, name: str) -> str:
-    curves = _over(found["constant_time_throughput"], "daba", name)
-    most = max(curve.where(lambda n: n > 1).greatest for curve in curves.values())
+    results = found["constant_time_throughput"]
+    said = "In windows of one value DABA never has a list to turn over."
+    curves = {
+        panel: curve.where(lambda n: n > 1) for panel, curve in _over(results, "daba", name).items()
+    }
+    panel = max(curves, key=lambda panel: curves[panel].greatest)
+    most = curves[panel].greatest
+    if most < 1:
+        return said
+    n = next(n for n, ratio in curves[panel].at.items() if ratio == most)
+    least, longest = results.spread(SLIDE, "daba", panel)[n]
     return (
-        f"In windows of one value DABA never has a list to turn over; in all others it has at most "
-        f"{told(most)} x the throughput."
+        f"{said} In others it has at most {told(most)} x the throughput ({panel}, {told(n)} "
+        f"values), where rounds of DABA are {told(longest / least)} x apart."
     )
 
 
@@ -445,45 +448,55 @@ for name in OURS:
 )
 def _(found: Found) -> Verdict:
     results = found["constant_time_throughput"]
-    explained = {}
-    for panel in results.panels(SLIDE):
-        curve = results.curve(SLIDE, "flat_fat", panel).where(lambda n: n >= 16)
-        explained[panel] = straightness(curve, log2) if len(curve.at) > 2 else 1.0
+    explained = {
+        panel: parts.explained(results.curve(SLIDE, "flat_fat", panel))
+        for panel in results.panels(SLIDE)
+    }
     said = ", ".join(f"{panel} {100 * share:.0f} %" for panel, share in explained.items())
-    return for_each({panel: share >= 0.9 for panel, share in explained.items()}, said)
+    return for_each({panel: share >= parts.STRAIGHT for panel, share in explained.items()}, said)
 
 
 def _kept(found: Found, function: str, algorithm: str) -> Curve:
     return parts.left(found["constant_time_throughput"].curve(SLIDE, algorithm, function))
 
 
-@claim(
-    "Section 7.2",
-    "throughput falls (by 10 % or more) towards windows of 2^20 values",
-    why=parts.towards_long_windows,
-)
-def _(found: Found) -> Verdict:
-    left = {
-        f"{function} ({name})": _kept(found, function, name).last
+def _left(found: Found) -> dict[tuple[str, str], float]:
+    """What is left of the best throughput in the longest windows, by function and algorithm."""
+    return {
+        (function, name): _kept(found, function, name).last
         for function in ("Sum", "GeometricMean", "Bloom")
         for name in OURS
     }
+
+
+FALLEN = 0.9
+
+
+@claim(
+    "Section 7.2",
+    "throughput falls (by 10 % or more) towards windows of 2^20 values",
+    why=lambda found: parts.in_long_windows(
+        found, (which for which, share in _left(found).items() if share > FALLEN)
+    ),
+)
+def _(found: Found) -> Verdict:
+    left = {f"{function} ({name})": share for (function, name), share in _left(found).items()}
     longest = max(found["constant_time_throughput"].curve(SLIDE, "aba", "Sum").xs)
     said = f"{told(min(left.values()))} to {told(max(left.values()))} of the best is left"
     said += f" at {told(longest)} values (Bloom: fewer)"
-    return for_each({name: share <= 0.9 for name, share in left.items()}, said)
+    return for_each({name: share <= FALLEN for name, share in left.items()}, said)
 
 
 @claim(
     "Section 7.2",
     "Sum's throughput falls (below 90 %) at larger windows than GeometricMean's",
-    why=parts.towards_long_windows,
+    why=partial(parts.in_long_windows, series=(("Sum", "aba"), ("GeometricMean", "aba"))),
 )
 def _(found: Found) -> Verdict:
     from_n = {}
     for function in ("Sum", "GeometricMean"):
         below = _kept(found, function, "aba").where(lambda n: n >= 1024)
-        low = [n for n, share in below.at.items() if share < 0.9]
+        low = [n for n, share in below.at.items() if share < FALLEN]
         from_n[function] = min(low) if low else float("inf")
     later = from_n["Sum"] > from_n["GeometricMean"]
     return for_each({"aba": later}, f"aba: from {_listed(from_n)} values on")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log2
@@ -201,13 +202,24 @@ def is_flat(curve: Curve, within: float) -> bool:
     return curve.greatest <= within * curve.least
 
 
-def bytes_or_not(wide: float, narrow: float) -> str:
-    """What follows if something grows by these shares with wide partials, and with narrow ones."""
-    if wide < 0.1:
+def bytes_or_not(wide: Sequence[float], narrow: Sequence[float]) -> str:
+    """What follows if something grows by these shares with wide partials, and with narrow ones.
+
+    Each is of one round; if not most of them say the same, nothing follows.
+    """
+    follows = Counter(map(_bytes_or_not, wide, narrow))
+    ((said, count),) = follows.most_common(1)
+    return said if count > 0.7 * follows.total() else "rounds do not agree on whether it is bytes"
+
+
+def _bytes_or_not(wide: float, narrow: float) -> str:
+    if max(wide, narrow) < 0.1:
         return "here it does not show"
     if narrow < wide / 2:
         return "it is the bytes of partials"
-    return "it is not the bytes of partials, or only in part"
+    if narrow < wide:
+        return "it is the bytes of partials only in part"
+    return "it is not the bytes of partials"
 
 
 def line(xs: Sequence[float], values: Sequence[float]) -> tuple[float, float]:

@@ -311,13 +311,18 @@ def _judged(
 def _bytes(found: Found, ms: Sequence[str]) -> str:
     """Whether the longest windows take longer for want of cache."""
     results, said = found["reactive_batches_bytes"], []
+    rounds, widths = results.apart(), ("Greatest, 8 bytes", "Greatest, 1 byte")
     for m in ms:
-        wide, narrow = (
-            results.curve(TUPLE, m, f"Greatest, {width}") for width in ("8 bytes", "1 byte")
-        )
+        wide, narrow = (results.curve(TUPLE, m, name) for name in widths)
         n = max(wide.xs)
         told_of = [f"{told(curve.at[4096])} and {told(curve.at[n])} ns" for curve in (wide, narrow)]
-        rises = [curve.at[n] / curve.at[4096] - 1 for curve in (wide, narrow)]
+        rises = (
+            [
+                each.value(TUPLE, m, name, n) / each.value(TUPLE, m, name, 4096) - 1
+                for each in rounds
+            ]
+            for name in widths
+        )
         said.append(f"{m} {told_of[0]}, and {told_of[1]} with one: {bytes_or_not(*rises)}")
     return (
         f"At 4,096 and {told(n)} values the greatest of them takes, with partials of eight bytes "

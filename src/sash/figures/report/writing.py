@@ -67,9 +67,13 @@ READING = (
 
 
 SHORTEST = (
-    "The machine has other guests, and is slower at times. By the shortest round of each time "
-    "instead of the median, these verdicts would be others:"
+    "Whatever else a machine does makes rounds longer. By the shortest round of each time instead "
+    "of the median, these verdicts would be others:"
 )
+
+
+OF_ONE = ("experiment", "scale", "seconds", "passes")
+"""What results say of their own experiment, not of the machine."""
 
 
 @dataclass
@@ -269,7 +273,7 @@ def _machine(found: Found) -> Table:
     facts: dict[str, dict[str, list[str]]] = {}
     for experiment, each in found.items():
         for name, fact in each.facts.items():
-            if name not in ("experiment", "scale", "seconds"):
+            if name not in OF_ONE:
                 facts.setdefault(name, {}).setdefault(fact, []).append(experiment)
     rows = []
     for name, those in facts.items():
