@@ -23,6 +23,8 @@ def found() -> Found:
 def test_every_experiment_ran_in_full(found: Found) -> None:
     assert set(found) == set(specs())
     assert {name for name, each in found.items() if each.scale != "full"} == set()
+    passes = {name: int(each.facts.get("passes", 1)) for name, each in found.items()}
+    assert passes == {name: spec.passes["full"] for name, spec in specs().items()}
 
 
 def test_the_page_is_what_the_results_give(found: Found) -> None:

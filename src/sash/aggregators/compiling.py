@@ -28,7 +28,8 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils, ir_utils, types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload
 
@@ -145,6 +146,22 @@ def pause(typing_context):  # type: ignore[no-untyped-def]
     return types.none(), offer
 
 
+LABELS: Any = getattr(ir_utils, "_the_max_label", None)
+LONG_LABEL = 1 << 1_000
+
+
+def keep_labels_short() -> None:
+    """Let Numba number blocks of code from the start again, between two functions that it compiles.
+
+    It goes on from one function to the next, and whenever it puts one in place of a call whose code
+    holds another such already, the number it has come to doubles. So a process that compiles some
+    150 operators comes to names of a thousand digits, with which LLVM refuses each one more.
+    """
+    if LABELS is not None and LABELS._value > LONG_LABEL:
+        with global_compiler_lock:  # held by whoever compiles
+            LABELS._value = 0
+
+
 class Compiled:
     """The entry points of one algorithm for one operator; each is compiled when first called."""
 
@@ -164,6 +181,7 @@ class Compiled:
 
     def call(self, entry: str, *args: Any) -> Any:
         """Run an entry point; an operator that does not compile gets a sentence."""
+        keep_labels_short()
         try:
             return getattr(self.module, f"run_{entry}")(*args)
         except NumbaError as error:
@@ -182,6 +200,7 @@ class Compiled:
             return
         if entry in self.failed:  # Numba would take as long to find out again
             raise NotCompiledError(self.failed[entry])
+        keep_labels_short()
         try:
             function.compile(tuple(map(numba.typeof, args)))
         except (UnpicklingError, EOFError):
@@ -210,6 +229,7 @@ class Compiled:
 
     def _inferred(self, prefix: str, leaf: Monoid) -> np.dtype[Any]:
         entry = getattr(self.module, f"run_{prefix}lower")
+        keep_labels_short()
         try:
             if not entry.signatures:
                 entry(

@@ -57,7 +57,7 @@ ASKED = {
     "Sum, 8 bytes": Asked(own_operators.NarrowSum()),
     "GeometricMean, 8 bytes": Asked(own_operators.NarrowGeometricMean(), "float64"),
     "Bloom, 64 bits": Asked(ops.Bloom(bits=64)),
-    "Greatest, 8 bytes": Asked(own_operators.greatest_of("int64")),
+    "Greatest, 24 bytes": Asked(own_operators.GreatestOfThree()),
     "Greatest, 1 byte": Asked(own_operators.greatest_of("int8"), "int8"),
 }
 """Of those without <Double>, integers where the answer is one of the values, or a sum of them."""

@@ -70,7 +70,8 @@ def _at_pages(found: Found) -> str:
     return (
         f"Of the thousandth of slides that take longest {spans[0]} of DABA's and {spans[1]} of "
         f"Reactive's (but for Bloom) are at four of the 512 places that their numbers have on a "
-        f"page of memory; by chance it would be {100 * BY_CHANCE:.0f} %."
+        f"page of memory; by chance it would be {100 * BY_CHANCE:.0f} %. What else makes a slide "
+        f"long was not found out."
     )
 
 
@@ -92,13 +93,15 @@ def _(found: Found) -> Verdict:
 def _turned_over(found: Found) -> str:
     settings = specs()["constant_time_latency"].settings[found["constant_time_latency"].scale]
     (size,) = settings["windows"].values()
-    longest = _each(found, "max", "two_stacks")
-    share = {name: ns / size for name, ns in longest.items() if name != "Bloom"}
+    shares = []
+    for algorithm, title in (("two_stacks", "Two-Stacks"), ("aba", "ABA")):
+        longest = _each(found, "max", algorithm)
+        share = [ns / size for name, ns in longest.items() if name != "Bloom"]
+        shares.append(f"{title} {told(min(share))} to {told(max(share))}")
     return (
         f"A window of {told(size)} values is turned over once while it is slid through: it takes "
-        f"Two-Stacks {told(min(share.values()))} to {told(max(share.values()))} ns for each slide: "
-        f"least where a partial is one number, most where it is three. DABA turns a value over at "
-        f"each slide, while it is at hand, and what it does more than that takes as long."
+        f"{' and '.join(shares)} ns for each slide, but for Bloom. DABA turns a value over at each "
+        f"slide, while it is at hand, and what it does more than that takes as long."
     )
 
 

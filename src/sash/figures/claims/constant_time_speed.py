@@ -113,11 +113,12 @@ def _reactive_is_early(found: Found) -> str:
     anew, tree, daba = (
         results.curve(SLIDE, name, "Sum") for name in ("recalc", "flat_fat", "daba")
     )
+    latest = max(max(_but(_points(found, name), "Collect").values()) for name in TITLES)
     return (
         f"All of them pay from windows of a few values on, Reactive too: its tree is a flat array "
         f"that a compiled loop goes up, {told(tree.at[4])} ns a slide for Sum on 4 values, where "
-        f"recalculating takes {told(anew.at[4])} and DABA {told(daba.at[4])}. There is no room for "
-        f"a factor of ten between points that are all below 32 values."
+        f"recalculating takes {told(anew.at[4])} and DABA {told(daba.at[4])}. There is little room "
+        f"for a factor of ten between points of which the latest is {told(latest, 2)} values."
     )
 
 
@@ -356,12 +357,13 @@ def _gained(found: Found, functions: tuple[str, ...]) -> dict[str, float]:
     return gained
 
 
-def _short_and_long(found: Found) -> str:
+def _short_and_long(found: Found, experiment: str) -> str:
+    results = found[experiment]
     return ", ".join(
-        f"{function} ({name}) {told(_slide(found, name, function, 4))} and "
-        f"{told(_slide(found, name, function, 256))}"
+        f"{function} ({name}) {told(curve.at[4])} and {told(curve.at[256])}"
         for function in ("Sum", "GeometricMean")
         for name in ("aba", "daba")
+        if (curve := results.curve(SLIDE, name, function))
     )
 
 
@@ -371,7 +373,8 @@ def _short_and_long(found: Found) -> str:
     why=lambda found: (
         f"To turn over a list of a few values is a small part of their slides, so that to do it "
         f"more rarely gains little; nanoseconds with 4 values and with 256: "
-        f"{_short_and_long(found)}."
+        f"{_short_and_long(found, 'constant_time_throughput')}. What another process makes of "
+        f"the same loops may differ: {_short_and_long(found, parts.PROFILE)} (Profile 1)."
     ),
 )
 def _(found: Found) -> Verdict:

@@ -210,16 +210,21 @@ def _longest(found: Found) -> str:
     results = found["pba_parts"]
     both = results.curve(SLIDE, "both at a time", results.panels(SLIDE)[0])
     n, before = 1 << 19, 1 << 18
+    follows = (
+        "from there on sums, values and answers are more than the caches hold"
+        if both.at[n] > 1.1 * both.at[before]
+        else "it is not the caches"
+    )
     return (
         f"Two threads that hand nothing over take {told(both.at[before])} ns a slide at 2^18 rows "
-        f"and {told(both.at[n])} at 2^19 (Profile 1): from there on sums, values and answers are "
-        f"more than the caches hold."
+        f"and {told(both.at[n])} at 2^19 (Profile 1): {follows}."
     )
 
 
 FEW_CHUNKS = (
-    "A run is a million slides, at 2^20 rows two chunks of 524,289: the second thread's sums for "
-    "slides after the last are in vain, and the first has nothing to do until it has some."
+    "A run is a million slides, four chunks of 262,145 at 2^19 rows and two of 524,289 at 2^20: "
+    "the first thread has nothing to do until it has the sums of one, and the second's for slides "
+    "after the last are in vain."
 )
 
 

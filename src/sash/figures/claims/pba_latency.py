@@ -217,7 +217,12 @@ for label, experiment, falls, spike, grows in (
         ratios = _ratios(found, ["max"], "sba", "pba", experiment)
         return _judged(ratios, lambda ratio: ratio >= spike)
 
-    @claim(label, f"TwoStack's longest slide grows with the range ({grows} times or more for two)")
+    @claim(
+        label,
+        f"TwoStack's longest slide grows with the range ({grows} times or more for two)",
+        why="It turns the whole window over, of which the longer range has twice as many values; "
+        "it takes more than twice as long where those no longer fit a cache.",
+    )
     def _(found: Found, experiment: str = experiment, grows: float = grows) -> Verdict:
         shorter, longer = _panels(found, experiment)
         ratio = _value(found, experiment, "max", "two_stacks", longer) / _value(

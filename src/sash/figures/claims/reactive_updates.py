@@ -311,7 +311,7 @@ def _judged(
 def _bytes(found: Found, ms: Sequence[str]) -> str:
     """Whether the longest windows take longer for want of cache."""
     results, said = found["reactive_batches_bytes"], []
-    rounds, widths = results.apart(), ("Greatest, 8 bytes", "Greatest, 1 byte")
+    rounds, widths = results.apart(), ("Greatest, 24 bytes", "Greatest, 1 byte")
     for m in ms:
         wide, narrow = (results.curve(TUPLE, m, name) for name in widths)
         n = max(wide.xs)
@@ -325,8 +325,8 @@ def _bytes(found: Found, ms: Sequence[str]) -> str:
         )
         said.append(f"{m} {told_of[0]}, and {told_of[1]} with one: {bytes_or_not(*rises)}")
     return (
-        f"At 4,096 and {told(n)} values the greatest of them takes, with partials of eight bytes "
-        f"(Profile 3): {'; '.join(said)}."
+        f"At 4,096 and {told(n)} values the greatest of them takes, with partials of 24 bytes, "
+        f"as StdDev's (Profile 3): {'; '.join(said)}."
     )
 
 

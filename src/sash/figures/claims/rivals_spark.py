@@ -240,7 +240,17 @@ def _of_micro_batches(panel: str, rival: str) -> Callable[[Found], str]:
         def of(metric: str, name: str = "sash") -> float:
             return results.curve(metric, name, panel).last
 
-        whole, alone = of(MICRO_BATCH), of(MICRO_BATCH + FEW)
+        whole = of(MICRO_BATCH)
+        if not results.curve(MICRO_BATCH + FEW, "sash", panel):
+            return (
+                f"A micro-batch takes Sash {told(whole)} ms, of which plans and logs take "
+                f"{told(of('ms of plans and logs'))}, what is done where the state is "
+                f"{told(of('ms of updates'))}, and the state's commits "
+                f"{told(of('ms of commits'))}. {rival.removeprefix('spark, ')}: "
+                f"{told(of(MICRO_BATCH, rival))} ms, of which what is done where the state is "
+                f"takes {told(of('ms of updates', rival))}."
+            )
+        alone = of(MICRO_BATCH + FEW)
         said = (
             f"A micro-batch of {told(rows)} rows takes Sash {told(whole)} ms, one of {told(few)} "
             f"rows {told(alone)} ms: most of that is there whatever its rows"
