@@ -27,7 +27,7 @@ test: setup ## lint, format, types, layers, tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest --durations 20
 
-test-full: setup ## every algorithm compiled for every operator, Spark Connect (minutes)
+test-full: setup ## every algorithm compiled for every operator, Spark Connect (an hour or two)
 	$(BIN)/pytest -m full
 
 demo: setup ## smart plugs, from readings to answers, in batch and as a stream (3 minutes)
