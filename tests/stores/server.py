@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import signal
@@ -76,7 +75,7 @@ class Server:
 
     def end(self, how: signal.Signals = signal.SIGTERM) -> None:
         if self._process is not None:
-            os.kill(self._process.pid, how)
+            self._process.send_signal(how)  # nothing, if it has ended by itself
             self._process.wait()
             self._process = None
 
@@ -90,17 +89,26 @@ def server(folder: Path, *settings: str, tls: bool = False) -> Iterator[Server]:
         it.end()
 
 
+BUS = 10_000
+"""A server of a cluster listens at so much higher a port too."""
+
+
 def free_port() -> int:
     """Below those that Linux gives to outgoing connections, one of which could come in between."""
-    for port in random.sample(range(20_000, 32_000), 200):
-        with socket.socket() as attempt:
-            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                attempt.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        return port
-    raise RedisNotAvailableError("no free port between 20000 and 32000.")
+    for port in random.sample(range(20_000, 22_500), 200):
+        if _is_free(port) and _is_free(port + BUS):
+            return port
+    raise RedisNotAvailableError("no free port between 20000 and 22500.")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as attempt:
+        attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            attempt.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def certificates(folder: Path) -> dict[str, Path]:
